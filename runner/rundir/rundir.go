@@ -1,0 +1,44 @@
+// Package rundir is the directory that holds everything about one run: how
+// it is named, what lies in it, and whether its supervisor lives.
+package rundir
+
+import (
+	"time"
+
+	"proctor/tasks"
+)
+
+// Request is what was asked for: the content of run.json. It holds no
+// secrets.
+type Request struct {
+	ID       string       `json:"id"`
+	Task     string       `json:"task"` // ref
+	Agent    string       `json:"agent"`
+	Model    string       `json:"model,omitempty"`
+	Sandbox  string       `json:"sandbox"` // "auto" or a kind
+	Budget   tasks.Budget `json:"budget"`
+	Seed     int64        `json:"seed"`
+	Attended bool         `json:"attended"` // started by a person who watches
+	OnSoft   string       `json:"on_soft"`  // ask or continue, at a soft limit
+	Soft     float64      `json:"soft"`     // fraction of a limit
+	Version  string       `json:"version"`
+	Created  time.Time    `json:"created"`
+}
+
+// A Summary is a run in a list.
+type Summary struct {
+	ID       string         `json:"id"`
+	Dir      string         `json:"dir"`
+	Task     string         `json:"task"`
+	Agent    string         `json:"agent"`
+	Sandbox  string         `json:"sandbox"`
+	Phase    string         `json:"phase"`
+	Alive    bool           `json:"alive"`
+	Created  time.Time      `json:"created"`
+	Work     float64        `json:"work"` // working seconds
+	Steps    int            `json:"steps"`
+	Best     *float64       `json:"best,omitempty"`
+	Verdict  *tasks.Verdict `json:"verdict,omitempty"`
+	Reason   string         `json:"reason,omitempty"`
+	Assisted bool           `json:"assisted"`
+}
