@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,6 +73,7 @@ func (a *app) parts() runner.Parts {
 		FindAgent:   roster.Find,
 		PickSandbox: func(ctx context.Context, name string) (sandbox.Kind, error) { return kinds.Pick(ctx, name) },
 		FindRun:     a.store.Find,
+		FindModel:   a.findModel,
 	}
 }
 
@@ -82,6 +84,9 @@ type plan struct {
 	seed                        int64
 	attended                    bool
 	onSoft                      string
+	gpus                        string // as gpu.ParseSelection reads it
+	mode                        string // how the person goes along
+	patterns                    []string
 }
 
 // start starts a run's supervisor.
@@ -108,7 +113,7 @@ func (a *app) start(ctx context.Context, p plan) (rundir.Dir, error) {
 		ID:   rundir.NewID(now, task.Name, p.agent, uint16(rand.Uint32())),
 		Task: task.Ref, Agent: p.agent, Model: p.model, Sandbox: p.sandbox,
 		Budget: p.budget(task.Budget), Seed: p.seed, Attended: p.attended,
-		OnSoft: onSoft, Soft: a.config.Run.SoftLimit, Version: version(), Created: now.UTC(),
+		GPUs: p.gpus, Mode: p.mode, Patterns: p.patterns, OnSoft: onSoft, Soft: a.config.Run.SoftLimit, Version: version(), Created: now.UTC(),
 	}
 	args := []string{"supervise"}
 	if a.configPath != "" {
@@ -121,22 +126,33 @@ func (a *app) start(ctx context.Context, p plan) (rundir.Dir, error) {
 	return runner.Start(ctx, a.store, req, args)
 }
 
-// able finds out what would keep the agent from doing the task before a run
-// is made for it.
+// able says before a run is made what would keep its agent from doing it.
 func (a *app) able(ctx context.Context, task *tasks.Task, p plan) error {
 	kind, options, err := roster.Find(p.agent)
 	if err != nil {
 		return err
 	}
-	if kind.Person && !p.attended {
-		return fmt.Errorf("agent %q is a person: start it on a terminal, without --headless or --detach", p.agent)
-	}
 	if kind.FromRun {
-		_, err := a.store.Find(options.Arg)
-		return err
+		if _, err := a.store.Find(options.Arg); err != nil {
+			return err
+		}
+		return nil // its record is read when the run has begun
 	}
-	if missing := kind.Check(ctx, task, options); len(missing) > 0 {
-		return fmt.Errorf("agent %q cannot do this task here: %s", p.agent, strings.Join(missing, "; "))
+	options.Model = p.model
+	missing := kind.Check(ctx, task, options)
+	if p.model != "" {
+		if _, _, err := a.findModel(p.model); err != nil {
+			return err
+		}
+	} else if !kind.NoModel {
+		missing = append(missing, "it needs a model: --model NAME, from a [models.NAME] table of the settings or a server on this machine")
+	}
+	if kind.Person && !p.attended {
+		missing = append(missing, "it is a person: start it on a terminal, without --headless or --detach")
+	}
+	missing = append(slices.Clone(task.Missing), missing...)
+	if len(missing) > 0 {
+		return fmt.Errorf("agent %s cannot run %s here: %s", p.agent, task.Ref, strings.Join(missing, "; "))
 	}
 	return nil
 }

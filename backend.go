@@ -68,7 +68,7 @@ func (b backend) Sandboxes(ctx context.Context) []ui.SandboxChoice {
 }
 
 // Models implements ui.Backend.
-func (b backend) Models(context.Context) []ui.ModelChoice { return nil }
+func (b backend) Models(ctx context.Context) []ui.ModelChoice { return b.modelChoices(ctx) }
 
 // CommandLine implements ui.Backend.
 func (b backend) CommandLine(s ui.Start) string {

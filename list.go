@@ -210,7 +210,7 @@ func doctorCommand(a *app) *cobra.Command {
 			all = append(all, finding{"sandbox " + k.Name, p.OK, sandboxWords(k, p)})
 		}
 		all = append(all, finding{"runs", true, a.store.Root()})
-		for _, c := range machineChecks() {
+		for _, c := range append(machineChecks(), serverChecks(cmd.Context())...) {
 			all = append(all, finding{c.what, c.ok, c.say})
 		}
 		return a.print(*asJSON, all, func(out io.Writer) {

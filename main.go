@@ -133,8 +133,8 @@ func newRoot(a *app) *cobra.Command {
 		steer(a, "freeze", "Stop every process of a run at once", simple("freeze")),
 		steer(a, "resume", "Let a paused or frozen run go on", simple("resume")),
 		steer(a, "stop", "Stop a run without grading it", simple("stop")),
-		gradeCommand(a), hintCommand(a), extendCommand(a), answerCommand(a),
-		tasksCommand(a), agentsCommand(a), doctorCommand(a),
+		gradeCommand(a), hintCommand(a), extendCommand(a), answerCommand(a), modeCommand(a),
+		tasksCommand(a), agentsCommand(a), doctorCommand(a), gpuCommand(),
 		superviseCommand(a),
 	)
 	return root

@@ -70,20 +70,35 @@ run's events. --detach starts the run and returns.
 	model := f.String("model", "", "model, for agents that use one")
 	duration := f.DurationP("time", "t", 0, "budget of working time, such as 30m ; 0 is no limit (default the task's)")
 	steps := f.Int("steps", 0, "budget of steps; 0 is no limit (default the task's)")
+	tokens := f.Int64("tokens", 0, "budget of tokens, for agents with a model")
+	cost := f.Float64("cost", 0, "budget of US dollars, for models with a price")
+	gpuHours := f.Float64("gpu-hours", 0, "budget of GPU-hours")
+	gpus := f.String("gpus", "all", "GPUs that the run may use: all, none, or numbers such as 0,2")
+	approve := f.Bool("approve", false, "ask before every action")
+	only := f.StringArray("approve-only", nil, "ask before actions that match, such as 'rm *' (repeatable)")
+	step := f.Bool("step", false, "pause after every action")
 	seed := f.Int64("seed", defaultSeed, "seed of the agent's choices")
 	headless := f.Bool("headless", false, "ask nobody, print a line per event")
 	detach := f.Bool("detach", false, "start the run and return")
 	plainly := f.Bool("plain", false, "print a line per event instead of the console")
 	asJSON := f.Bool("json", false, "print the run's events as JSON, one a line")
 	cmd.MarkFlagsMutuallyExclusive("headless", "detach")
+	cmd.MarkFlagsMutuallyExclusive("approve", "step")
+	cmd.MarkFlagsMutuallyExclusive("approve-only", "step")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *duration < 0 || *steps < 0 {
+		if *duration < 0 || *steps < 0 || *tokens < 0 || *cost < 0 || *gpuHours < 0 {
 			return exitError{exitUsage, errors.New("a budget cannot be negative")}
 		}
 		quiet := *headless || *detach
 		p := plan{
 			task: args[0], agent: or(*agent, a.config.Run.Agent), sandbox: or(*box, a.config.Run.Sandbox), model: *model,
-			budget: asked(f, *duration, *steps), seed: *seed, attended: !quiet && onTerminal(),
+			budget: asked(f, tasks.Budget{Time: *duration, Steps: *steps, Tokens: *tokens, Cost: *cost, GPUHours: *gpuHours}), gpus: *gpus, seed: *seed, attended: !quiet && onTerminal(),
+		}
+		switch {
+		case *step:
+			p.mode = "step"
+		case *approve || len(*only) > 0:
+			p.mode, p.patterns = "approve", *only
 		}
 		dir, err := a.start(cmd.Context(), p)
 		switch {
@@ -107,13 +122,18 @@ run's events. --detach starts the run and returns.
 func demoBudget(tasks.Budget) tasks.Budget { return tasks.Budget{Time: 2 * time.Minute} }
 
 // asked lets the flags that were given override the task's own budget.
-func asked(flags *pflag.FlagSet, duration time.Duration, steps int) func(tasks.Budget) tasks.Budget {
+func asked(flags *pflag.FlagSet, b tasks.Budget) func(tasks.Budget) tasks.Budget {
 	return func(own tasks.Budget) tasks.Budget {
-		if flags.Changed("time") {
-			own.Time = duration
-		}
-		if flags.Changed("steps") {
-			own.Steps = steps
+		for name, override := range map[string]func(){
+			"time":      func() { own.Time = b.Time },
+			"steps":     func() { own.Steps = b.Steps },
+			"tokens":    func() { own.Tokens = b.Tokens },
+			"cost":      func() { own.Cost = b.Cost },
+			"gpu-hours": func() { own.GPUHours = b.GPUHours },
+		} {
+			if flags.Changed(name) {
+				override()
+			}
 		}
 		return own
 	}

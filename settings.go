@@ -4,7 +4,10 @@ import (
 	"os"
 	"os/exec"
 
+	"github.com/spf13/cobra"
+
 	"proctor/runner"
+	"proctor/runner/gpu/collect"
 	"proctor/runner/sandbox"
 )
 
@@ -16,6 +19,7 @@ func (a *app) settings() runner.Settings {
 		Cols:    c.Terminal.Cols, Rows: c.Terminal.Rows, RecordingLimit: c.Terminal.RecordingLimit,
 		ObservationHead: c.Terminal.ObservationHead, ObservationTail: c.Terminal.ObservationTail,
 		Sample: c.Run.Sample, StopGrace: c.Run.StopGrace,
+		GPUSample: c.GPU.Sample, TellGPUNotes: c.GPU.TellAgent,
 		Limits: sandbox.Limits{
 			MemoryBytes: c.Sandbox.Memory, CPUs: c.Sandbox.CPUs, Pids: c.Sandbox.Pids,
 			FileBytes: c.Sandbox.File, DiskBytes: c.Sandbox.Disk,
@@ -28,6 +32,22 @@ func (a *app) settings() runner.Settings {
 		}
 	}
 	return set
+}
+
+// gpuCommand reads the GPUs. It is also how a run's supervisor does: a driver
+// that ends or hangs the process which calls it takes nothing else with it.
+func gpuCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "gpu [--json] [--watch] [--interval 1s]", Short: "Read the GPUs: use, memory, power, processes",
+		DisableFlagParsing: true, // its flags are its own
+		PersistentPreRunE:  func(*cobra.Command, []string) error { return nil },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if code := collect.Main(cmd.Context(), args, os.Stdout, os.Stderr); code != 0 {
+				return exitError{code: code}
+			}
+			return nil
+		},
+	}
 }
 
 // A check is something that the machine has or lacks.

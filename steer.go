@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,29 +60,50 @@ func hintCommand(a *app) *cobra.Command {
 		Example: `proctor hint 7f3a "model=knn, k<10"`,
 	}
 	asJSON := jsonFlag(cmd)
+	interrupt := cmd.Flags().Bool("interrupt", false, "give up the model call in flight, so that it is heard at once")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		dir, err := a.find(args[:len(args)-1])
 		if err != nil {
 			return err
 		}
 		return a.send(cmd.Context(), dir, *asJSON, func(args []string) (control.Command, error) {
-			return control.Command{Cmd: control.Hint, Text: args[len(args)-1]}, nil
+			return control.Command{Cmd: control.Hint, Text: args[len(args)-1], Interrupt: *interrupt}, nil
 		}, args)
 	}
 	return cmd
 }
 
 func extendCommand(a *app) *cobra.Command {
-	var more time.Duration
-	var steps int
+	var by tasks.Budget
 	cmd := steer(a, "extend", "Add to a run's budget", func([]string) (control.Command, error) {
-		if more <= 0 && steps <= 0 {
-			return control.Command{}, errors.New("say by how much: --time 10m, --steps 20")
+		if by.Time < 0 || by.Steps < 0 || by.Tokens < 0 || by.Cost < 0 || by == (tasks.Budget{}) {
+			return control.Command{}, errors.New("say by how much: --time 10m, --steps 20, --tokens 100000, --cost 2")
 		}
-		return control.Command{Cmd: control.Extend, Budget: tasks.Budget{Time: more, Steps: steps}}, nil
+		return control.Command{Cmd: control.Extend, Budget: by}, nil
 	})
-	cmd.Flags().DurationVarP(&more, "time", "t", 0, "working time to add, such as 10m")
-	cmd.Flags().IntVar(&steps, "steps", 0, "steps to add")
+	cmd.Flags().DurationVarP(&by.Time, "time", "t", 0, "working time to add, such as 10m")
+	cmd.Flags().IntVar(&by.Steps, "steps", 0, "steps to add")
+	cmd.Flags().Int64Var(&by.Tokens, "tokens", 0, "tokens to add")
+	cmd.Flags().Float64Var(&by.Cost, "cost", 0, "US dollars to add")
+	return cmd
+}
+
+func modeCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "mode RUN auto|approve|step", Short: "Say how you go along with a run: let it act, approve actions, or one step at a time",
+		Example: "proctor mode 7f3a approve --only 'rm *'", Args: cobra.ExactArgs(2),
+	}
+	asJSON := jsonFlag(cmd)
+	only := cmd.Flags().StringArray("only", nil, "approve only actions that match (repeatable)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		dir, err := a.find(args[:1])
+		if err != nil {
+			return err
+		}
+		return a.send(cmd.Context(), dir, *asJSON, func(args []string) (control.Command, error) {
+			return control.Command{Cmd: control.Mode, Choice: args[1], Patterns: *only}, nil
+		}, args)
+	}
 	return cmd
 }
 

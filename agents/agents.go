@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"proctor/agents/llm"
 	"proctor/tasks"
 )
 
@@ -64,7 +65,21 @@ type RecordedAction struct {
 type Session struct {
 	Task *tasks.Task
 	Seed int64
+	// Model is what a model-driven agent thinks with; nil for the others.
+	// Its calls are metered and recorded on their way.
+	Model Model
 	Host
+}
+
+// A Model answers requests; *llm.Client is one.
+type Model interface {
+	// Stream makes one call and returns the whole reply; w is told of it as
+	// it comes.
+	Stream(ctx context.Context, r llm.Request, w llm.Watch) (llm.Reply, error)
+	// TextMode reports whether tools are used through fenced blocks.
+	TextMode() bool
+	// Model says which model it is, its context window and its price.
+	Model() llm.Model
 }
 
 // A Host is what a run provides to its agent. Every call that can wait
@@ -145,12 +160,14 @@ const (
 
 // An Observation is what came of an action.
 type Observation struct {
-	ExitCode  int      `json:"exit_code"`
-	Text      string   `json:"observation"` // as a terminal would have shown it, head and tail kept
-	Truncated bool     `json:"truncated,omitempty"`
-	Seconds   float64  `json:"seconds"` // working seconds
-	TimedOut  bool     `json:"timed_out,omitempty"`
-	Metrics   []Metric `json:"-"` // what the task's metric pattern found in it
+	ExitCode  int     `json:"exit_code"`
+	Text      string  `json:"observation"` // as a terminal would have shown it, head and tail kept
+	Truncated bool    `json:"truncated,omitempty"`
+	Seconds   float64 `json:"seconds"` // working seconds
+	TimedOut  bool    `json:"timed_out,omitempty"`
+	// Denied says that the person did not let the action happen; Text is why.
+	Denied  bool     `json:"denied,omitempty"`
+	Metrics []Metric `json:"-"` // what the task's metric pattern found in it
 }
 
 // A PlanEntry is one line of an agent's plan.
@@ -193,6 +210,9 @@ type Hint struct {
 	ID     string
 	Text   string
 	Author string
+	// Interrupt asks for the model call in flight to be given up, so that
+	// the hint is heard at once.
+	Interrupt bool
 }
 
 // Delivery is how a hint reached an agent.

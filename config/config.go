@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"proctor/agents/llm"
 	"proctor/tasks/tomlfile"
 )
 
@@ -18,7 +19,9 @@ type Config struct {
 	Terminal Terminal
 	Sandbox  Sandbox
 	Grader   Grader
+	GPU      GPU
 	Tasks    Tasks
+	Models   map[string]llm.Model // by the name that --model takes
 }
 
 // Run is the table [run].
@@ -52,6 +55,12 @@ type Grader struct {
 	OutputFiles int
 }
 
+// GPU is the table [gpu].
+type GPU struct {
+	Sample    time.Duration
+	TellAgent bool
+}
+
 // Tasks is the table [tasks].
 type Tasks struct{ Roots []string }
 
@@ -68,11 +77,12 @@ func Load(defaults []byte, path string, required bool) (Config, error) {
 		return Config{}, err
 	}
 	both := layers{base: base.Top(), own: own.Top()}
-	both.own.Only(both.base.Keys()...)
+	both.own.Only(append(both.base.Keys(), "models")...)
 	c := Config{
-		Run: both.run(), Terminal: both.terminal(), Sandbox: both.sandbox(), Grader: both.grader(),
+		Run: both.run(), Terminal: both.terminal(), Sandbox: both.sandbox(), Grader: both.grader(), GPU: both.gpu(),
 		Tasks: Tasks{Roots: both.section("tasks").from("roots").Strings("roots")},
 	}
+	c.Models = models(own.Top())
 	return c, errors.Join(base.Err(), own.Err())
 }
 
@@ -168,6 +178,11 @@ func (l layers) sandbox() Sandbox {
 		s.from("cpus").Wrong("cpus", "a number of cores, or 0 for no limit")
 	}
 	return box
+}
+
+func (l layers) gpu() GPU {
+	s := l.section("gpu")
+	return GPU{Sample: s.from("sample").Duration("sample"), TellAgent: s.from("tell_agent").Bool("tell_agent")}
 }
 
 func (l layers) grader() Grader {

@@ -20,7 +20,9 @@ var commands = map[control.Name]func(r *Run, ctx context.Context, c control.Comm
 	control.Pause:  func(r *Run, _ context.Context, c control.Command) (string, error) { return "", r.pause(c.Author) },
 	control.Freeze: func(r *Run, _ context.Context, c control.Command) (string, error) { return "", r.freeze(c.Author) },
 	control.Resume: func(r *Run, _ context.Context, c control.Command) (string, error) { return "", r.resume(c.Author) },
-	control.Hint:   func(r *Run, _ context.Context, c control.Command) (string, error) { return r.hint(c.Text, c.Author) },
+	control.Hint: func(r *Run, _ context.Context, c control.Command) (string, error) {
+		return r.hint(c.Text, c.Author, c.Interrupt)
+	},
 	control.Answer: func(r *Run, _ context.Context, c control.Command) (string, error) {
 		return "", r.answer(c.Ask, c.Choice, c.Text, c.Author)
 	},
@@ -31,6 +33,9 @@ var commands = map[control.Name]func(r *Run, ctx context.Context, c control.Comm
 	control.Input:    func(r *Run, _ context.Context, c control.Command) (string, error) { return "", r.input(c.Data) },
 	control.Resize: func(r *Run, _ context.Context, c control.Command) (string, error) {
 		return "", r.resize(c.Cols, c.Rows)
+	},
+	control.Mode: func(r *Run, _ context.Context, c control.Command) (string, error) {
+		return "", r.setMode(c.Choice, c.Patterns, c.Author)
 	},
 	control.Extend: func(r *Run, _ context.Context, c control.Command) (string, error) {
 		return "", r.extend(c.Budget, c.Author)

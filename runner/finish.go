@@ -82,7 +82,9 @@ func (r *Run) grade(ctx context.Context, stand string) {
 		return
 	}
 	verdict.GraderSeconds = time.Since(started).Seconds()
-	verdict.SubmissionSHA256 = took.SHA256
+	if len(took.Files) > 0 {
+		verdict.SubmissionSHA256 = took.SHA256
+	}
 	r.conclude(verdict)
 }
 
@@ -106,6 +108,7 @@ func (r *Run) fill(v *tasks.Verdict) {
 	s := &r.state
 	v.Assisted, v.Hints, v.Extensions, v.Takeovers = s.Assisted(), len(s.Hints), s.Extensions, s.Takeovers
 	v.WorkingSeconds, v.WallSeconds = r.clock.Worked().Seconds(), time.Since(s.Started).Seconds()
+	v.GPUHours = s.GPU.GPUHours()
 	v.Steps, v.Tokens = s.Steps, s.Usage.Tokens()
 	if !s.Usage.UnknownCost {
 		cost := s.Usage.Cost

@@ -57,10 +57,14 @@ func (r *Run) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.hold.active--
-	if r.hold.active > 0 || !r.hold.pending || r.hold.stopped {
+	step := r.mode == modeStep
+	if r.hold.active > 0 || !r.hold.pending && !step || r.hold.stopped {
 		return
 	}
 	change := event.StateChange{To: event.Paused, Reason: "paused between actions", Actor: r.hold.by}
+	if step && !r.hold.pending {
+		change.Reason, change.Actor = "one step done: resume does the next", "proctor"
+	}
 	if err := r.halt(change); err != nil {
 		r.trouble.Error("pausing", "err", err)
 	}
@@ -120,6 +124,7 @@ func (r *Run) halt(change event.StateChange) error {
 	if err := r.box.Freeze(context.Background()); err != nil {
 		return fmt.Errorf("stopping the sandbox's processes: %w", err)
 	}
+	r.thinker.hold()
 	r.clock.Stop()
 	r.hold.stopped, r.hold.pending = true, false
 	change.From = event.Running
@@ -135,6 +140,7 @@ func (r *Run) resumeLocked(actor string) error {
 	if err := r.box.Thaw(context.Background()); err != nil {
 		return fmt.Errorf("letting the sandbox's processes go on: %w", err)
 	}
+	r.thinker.release()
 	r.clock.Start()
 	r.hold.stopped = false
 	r.hold.release()

@@ -22,39 +22,46 @@ var _ agents.Host = (*host)(nil)
 
 // Run implements agents.Host.
 func (h *host) Run(ctx context.Context, a agents.Action) (agents.Observation, error) {
-	return h.act(ctx, a, func(ctx context.Context, step int) (agents.Observation, error) {
-		return h.run.command(ctx, a, step)
-	})
+	return h.act(ctx, a, h.run.command)
 }
 
 // Act implements agents.Host.
 func (h *host) Act(ctx context.Context, a agents.Action, do func(context.Context) (agents.Observation, error)) (agents.Observation, error) {
-	return h.act(ctx, a, func(ctx context.Context, _ int) (agents.Observation, error) { return do(ctx) })
+	return h.act(ctx, a, func(ctx context.Context, _ agents.Action, _ int) (agents.Observation, error) { return do(ctx) })
 }
 
-func (h *host) act(ctx context.Context, a agents.Action, do func(ctx context.Context, step int) (agents.Observation, error)) (agents.Observation, error) {
+func (h *host) act(ctx context.Context, a agents.Action, do func(ctx context.Context, a agents.Action, step int) (agents.Observation, error)) (agents.Observation, error) {
 	if err := h.run.enter(ctx); err != nil {
 		return agents.Observation{}, err
 	}
 	if err := h.run.checkLimits(ctx); err != nil {
 		return agents.Observation{}, err
 	}
+	a, denied, err := h.run.approve(ctx, a)
+	if err != nil {
+		return agents.Observation{}, err
+	}
 	started, err := h.run.startAction(a)
 	if err != nil {
 		return agents.Observation{}, err
+	}
+	if denied != "" {
+		o := agents.Observation{ExitCode: 1, Text: denied, Denied: true}
+		return o, h.run.emit(event.TypeActionFinished, event.ActionFinished{ID: started.ID, Observation: o})
 	}
 	h.run.begin()
 	defer h.run.end()
 	from := h.run.clock.Worked()
 	limited, stop := h.run.clock.WithTimeout(ctx, a.Timeout)
 	defer stop()
-	o, err := do(limited, started.Step)
+	o, err := do(limited, a, started.Step)
 	o.Seconds = (h.run.clock.Worked() - from).Seconds()
 	// Out of time is an observation that the agent can act on; the run's own
 	// end is an error.
 	if context.Cause(limited) == context.DeadlineExceeded && ctx.Err() == nil {
 		o.TimedOut, err = true, nil
 	}
+	h.run.actionGPUs(started.ID, from, h.run.clock.Worked())
 	finished := event.ActionFinished{ID: started.ID, Observation: o}
 	if cause := context.Cause(ctx); cause != nil && err != nil {
 		err = cause
@@ -84,7 +91,7 @@ func (r *Run) command(ctx context.Context, a agents.Action, step int) (agents.Ob
 	r.screen.prompt(a.Title)
 	cols, rows := r.screen.dimensions()
 	proc, err := r.box.Start(ctx, sandbox.Command{
-		Argv: argv(a), Dir: r.inWorkspace(a.Dir), Env: a.Env, TTY: true, Cols: cols, Rows: rows,
+		Argv: argv(a), Dir: r.inWorkspace(a.Dir), Env: append(r.thinker.env(r.box.Endpoint()), a.Env...), TTY: true, Cols: cols, Rows: rows,
 	})
 	if err != nil {
 		return agents.Observation{ExitCode: 127, Text: err.Error()}, fmt.Errorf("starting %q: %w", a.Title, err)
@@ -108,6 +115,8 @@ func (r *Run) command(ctx context.Context, a agents.Action, step int) (agents.Ob
 	o.Text, o.Truncated = observer.Result()
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
+	} else if errors.Is(err, sandbox.ErrEnded) {
+		r.finished(errSandboxGone) // before the agent can make something of it
 	}
 	return o, err
 }
@@ -116,20 +125,17 @@ func (r *Run) command(ctx context.Context, a agents.Action, step int) (agents.Ob
 // returns the metrics found in it.
 func (r *Run) drain(proc io.ReadWriter, observer io.Writer, scan *scanner, step int) []agents.Metric {
 	var found []agents.Metric
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := proc.Read(buf)
-		if n > 0 {
-			r.screen.output(buf[:n])
-			if reply := r.screen.replies(); len(reply) > 0 {
-				_, _ = proc.Write(reply) // a program that is gone needs no answer
-			}
-			_, _ = observer.Write(buf[:n]) // an Observer cannot fail
-			found = r.measured(step, scan.scan(buf[:n]), found)
-		}
+	ahead := readAhead(proc)
+	for piece, err := ahead.next(nil); ; piece, err = ahead.next(piece) {
 		if err != nil {
 			return r.measured(step, scan.rest(), found)
 		}
+		r.screen.output(piece)
+		if mayAsk(piece) {
+			_, _ = proc.Write(r.screen.replies()) // a program that is gone needs no answer
+		}
+		_, _ = observer.Write(piece) // an Observer cannot fail
+		found = r.measured(step, scan.scan(piece), found)
 	}
 }
 

@@ -86,6 +86,16 @@ func (r *Run) unwarned() tasks.Budget {
 	return b
 }
 
+// reached returns the hard limit that is reached, if one is.
+func (r *Run) reached() (event.Budget, bool) {
+	used := r.usedNow()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	hard, spent := budget.Reached(r.limit, used, 1)
+	hard.What = "hard"
+	return hard, spent
+}
+
 func (r *Run) spentLimit(b event.Budget) error {
 	r.mu.Lock()
 	first := !r.over

@@ -10,6 +10,7 @@ import (
 	"proctor/agents"
 	"proctor/runner/event"
 	"proctor/runner/sandbox"
+	"proctor/runner/terminal"
 )
 
 // hints are what a person has told the agent and the agent has not taken.
@@ -45,23 +46,19 @@ func (h *host) Delivered(id string, how agents.Delivery, reply string) {
 }
 
 // hint queues what a person says to the agent and returns its id.
-func (r *Run) hint(text, author string) (string, error) {
+func (r *Run) hint(text, author string, interrupt bool) (string, error) {
 	if text == "" {
 		return "", errors.New("the hint is empty")
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.hints.count++
-	hint := agents.Hint{ID: fmt.Sprintf("h%d", r.hints.count), Text: text, Author: author}
+	hint := agents.Hint{ID: fmt.Sprintf("h%d", r.hints.count), Text: text, Author: author, Interrupt: interrupt}
 	if err := r.emit(event.TypeHint, event.Hint{ID: hint.ID, Text: text, Author: author}); err != nil {
 		return "", err
 	}
 	r.sync()
-	r.hints.waiting = append(r.hints.waiting, hint)
-	select {
-	case r.hints.arrived <- struct{}{}:
-	default:
-	}
+	r.queueHint(hint)
 	return hint.ID, nil
 }
 
@@ -87,7 +84,7 @@ func (r *Run) ask(ctx context.Context, q agents.Question) (agents.Answer, error)
 	open := event.Ask{
 		ID: fmt.Sprintf("q%d", r.asks.count), Kind: q.Kind, Text: q.Text, Detail: q.Detail, Options: q.Options, Default: q.Default,
 	}
-	if !r.req.Attended {
+	if !r.attended {
 		r.mu.Unlock()
 		auto := event.Answer{ID: open.ID, Choice: q.Default, Author: "policy", Auto: true}
 		err := errors.Join(r.emit(event.TypeAsk, open), r.emit(event.TypeAnswer, auto))
@@ -210,6 +207,9 @@ func (r *Run) takeover(ctx context.Context, author string) error {
 			return err
 		}
 	}
+	cols, _ := r.screen.dimensions()
+	r.handover = terminal.NewObserver(cols, r.set.ObservationHead, r.set.ObservationTail)
+	r.screen.listen(r.handover)
 	return r.emit(event.TypeTakeover, event.Takeover{On: true, Author: author})
 }
 
@@ -227,7 +227,32 @@ func (r *Run) handback(author string) error {
 		}
 	}
 	r.hold.release()
+	r.tellTakeover(author)
 	return r.emit(event.TypeTakeover, event.Takeover{On: false, Author: author})
+}
+
+// tellTakeover lets a model-driven agent know what was done at its terminal:
+// it would find the files changed and not know why. r.mu is held.
+func (r *Run) tellTakeover(author string) {
+	r.screen.listen(nil)
+	text, _ := r.handover.Result()
+	if !r.tells || text == "" {
+		return
+	}
+	r.hints.count++
+	told := event.Hint{ID: fmt.Sprintf("h%d", r.hints.count), Author: author, Text: "I took the terminal over for a while. This is what it showed:\n" + text}
+	if r.emit(event.TypeHint, told) == nil {
+		r.queueHint(agents.Hint{ID: told.ID, Text: told.Text, Author: author})
+	}
+}
+
+// queueHint hands a hint on to the agent. r.mu is held.
+func (r *Run) queueHint(h agents.Hint) {
+	r.hints.waiting = append(r.hints.waiting, h)
+	select {
+	case r.hints.arrived <- struct{}{}:
+	default:
+	}
 }
 
 // openShell starts a shell for the person. When it ends, so does the

@@ -20,11 +20,14 @@ import (
 	"time"
 
 	"proctor/agents"
+	"proctor/agents/llm"
+	"proctor/agents/llm/redact"
 	"proctor/runner/budget"
 	"proctor/runner/control"
 	"proctor/runner/event"
 	"proctor/runner/rundir"
 	"proctor/runner/sandbox"
+	"proctor/runner/terminal"
 	"proctor/tasks"
 )
 
@@ -36,6 +39,8 @@ type Parts struct {
 	// FindRun returns the directory of an earlier run, for agents that redo
 	// one.
 	FindRun func(key string) (rundir.Dir, error)
+	// FindModel returns a model of the settings and its key.
+	FindModel func(name string) (llm.Model, string, error)
 }
 
 // A Run is one run in its supervisor.
@@ -51,6 +56,10 @@ type Run struct {
 	clock     *budget.Clock
 	log       *event.Writer
 	screen    *screen
+	gpus      *gpus            // nil when the run may use none
+	thinker   *thinker         // nil without a model
+	secrets   *redact.Redactor // what no record may hold
+	tells     bool             // the agent is told what a person did at its terminal
 	server    *control.Server
 	started   time.Time
 	ctx       context.Context         // ends with the agent's work
@@ -69,11 +78,15 @@ type Run struct {
 	hints       hints
 	spent       spent
 	limit       tasks.Budget
-	warned      map[string]bool // dimensions whose soft limit has fired
-	front       *foreground     // the pty that a person's keys go to
-	shell       sandbox.Process // the one opened for a person who took over
-	over        bool            // a hard limit has been reached
-	stand       string          // id of the standing checkpoint
+	warned      map[string]bool    // dimensions whose soft limit has fired
+	front       *foreground        // the pty that a person's keys go to
+	mode        string             // how a person goes along
+	patterns    []string           // what they approve one by one
+	attended    bool               // somebody is there to answer
+	handover    *terminal.Observer // what the terminal shows while a person has it
+	shell       sandbox.Process    // the one opened for a person who took over
+	over        bool               // a hard limit has been reached
+	stand       string             // id of the standing checkpoint
 	checkpoints int
 }
 
@@ -124,6 +137,7 @@ func open(dir rundir.Dir, parts Parts, set Settings) (*Run, *rundir.Lock, error)
 	r := &Run{
 		dir: dir, req: req, parts: parts, set: set, limit: req.Budget,
 		started: time.Now(), warned: map[string]bool{},
+		mode: req.Mode, patterns: req.Patterns, attended: req.Attended, secrets: redact.New(),
 		finished: func(error) {},
 		trouble:  slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	}
@@ -157,6 +171,7 @@ func (r *Run) prepare(ctx context.Context, lock *rundir.Lock) error {
 	if boxErr == nil {
 		r.isolation = kind.Probe(ctx).Isolation
 	}
+	modelErr := r.openModel()
 	if err := r.emit(event.TypeRunStarted, r.startedEvent()); err != nil {
 		return err
 	}
@@ -169,13 +184,23 @@ func (r *Run) prepare(ctx context.Context, lock *rundir.Lock) error {
 	if boxErr != nil {
 		return boxErr
 	}
+	if modelErr != nil {
+		return modelErr
+	}
 	if err := r.serve(lock); err != nil {
+		return err
+	}
+	if err := r.openGPUs(ctx); err != nil {
 		return err
 	}
 	if err := seed(task.Seeds, r.dir.Workspace()); err != nil {
 		return err
 	}
-	box, err := kind.Open(ctx, r.boxSpec())
+	spec, err := r.boxSpec()
+	if err != nil {
+		return err
+	}
+	box, err := kind.Open(ctx, spec)
 	if err != nil {
 		return fmt.Errorf("starting the %s sandbox: %w", kind.Name, err)
 	}
@@ -190,17 +215,21 @@ func (r *Run) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	session, done, err := r.session()
+	if err != nil {
+		return err
+	}
+	defer done()
 	var watchers sync.WaitGroup
 	watchers.Go(func() { r.watchTime(ctx) })
 	watchers.Go(func() { r.watchBox(ctx) })
 	watchers.Go(func() { r.sample(ctx) })
-	r.clock.Start()
-	r.phase(event.StateChange{To: event.Running, Actor: "proctor"})
-	r.working.Store(true)
+	watchers.Go(func() { r.watchGPUs(ctx) })
+	r.startWorking()
 	defer r.working.Store(false)
 
 	result := make(chan error, 1)
-	go func() { result <- runAgent(ctx, agent, r.session()) }()
+	go func() { result <- runAgent(ctx, agent, session) }()
 	select {
 	case err = <-result:
 	case <-ctx.Done():
@@ -217,10 +246,22 @@ func (r *Run) work(ctx context.Context) error {
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
+	} else if hard, spent := r.reached(); err != nil && spent {
+		err = r.spentLimit(hard) // an agent that saw it coming names it in its own words
 	}
 	r.finished(nil)
 	watchers.Wait()
 	return err
+}
+
+// startWorking starts the clock. Whoever reads that the run is running can
+// steer it: a command that comes too soon waits for the event.
+func (r *Run) startWorking() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.working.Store(true)
+	r.clock.Start()
+	r.phase(event.StateChange{To: event.Running, Actor: "proctor"})
 }
 
 // runAgent turns an agent's panic into an error, so that a fault in one
@@ -248,14 +289,23 @@ func (r *Run) newAgent(ctx context.Context) (agents.Agent, error) {
 			return nil, err
 		}
 	}
+	if err := r.thinks(ctx, kind); err != nil {
+		return nil, err
+	}
+	r.tells = !kind.NoModel
 	if missing := kind.Check(ctx, r.task, options); len(missing) > 0 {
 		return nil, missingError{"agent " + r.req.Agent, missing}
 	}
 	return kind.New(options)
 }
 
-func (r *Run) session() *agents.Session {
-	return &agents.Session{Task: r.task, Seed: r.req.Seed, Host: &host{run: r}}
+// session is what the agent gets; done lets go of its model.
+func (r *Run) session() (s *agents.Session, done func(), err error) {
+	model, done, err := r.thinker.client(r.secrets)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &agents.Session{Task: r.task, Seed: r.req.Seed, Model: model, Host: &host{run: r}}, done, nil
 }
 
 // missingError lists what must be there before a run can start.
@@ -313,7 +363,7 @@ func (r *Run) sync() {
 // notify tells followers how far the record has grown.
 func (r *Run) notify() {
 	if r.server != nil {
-		r.server.Notify(control.Notice{Events: r.log.Offset(), Output: r.screen.size()})
+		r.server.Notify(r.notice())
 	}
 }
 
@@ -332,6 +382,12 @@ func (r *Run) fail(err error) {
 func (r *Run) close() {
 	if r.box != nil {
 		r.closeBox()
+	}
+	if err := r.gpus.close(); err != nil {
+		r.trouble.Error("closing the GPU sampler", "err", err)
+	}
+	if err := r.thinker.close(); err != nil {
+		r.trouble.Error("closing the gateway", "err", err)
 	}
 	if err := r.screen.close(); err != nil {
 		r.trouble.Error("closing the terminal recording", "err", err)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"regexp"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -14,7 +16,7 @@ import (
 // A scanner finds the task's metric in a command's output as it comes.
 type scanner struct {
 	pattern *regexp.Regexp
-	literal []byte // every match begins with it
+	word    []byte // stands in every line that has a match
 	line    []byte
 }
 
@@ -25,9 +27,21 @@ func newScanner(m tasks.Metric) *scanner {
 	s := &scanner{pattern: m.Pattern}
 	if m.Pattern != nil {
 		prefix, _ := m.Pattern.LiteralPrefix()
-		s.literal = []byte(prefix)
+		s.word = longestWord(prefix)
 	}
 	return s
+}
+
+// longestWord returns the longest part of a text into which nobody puts a
+// change of colour.
+func longestWord(text string) []byte {
+	var longest string
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(word) > len(longest) {
+			longest = word
+		}
+	}
+	return []byte(longest)
 }
 
 // scan returns the values in the lines that p completes. A carriage return
@@ -58,15 +72,21 @@ func (s *scanner) scan(p []byte) []float64 {
 func (s *scanner) rest() []float64 {
 	line := s.line
 	s.line = s.line[:0]
-	if s.pattern == nil || len(line) == 0 || !bytes.Contains(line, s.literal) {
+	if s.pattern == nil || len(line) == 0 {
 		return nil
 	}
+	if !bytes.Contains(line, s.word) {
+		return nil
+	}
+	if bytes.IndexByte(line, '\x1b') >= 0 {
+		line = []byte(ansi.Strip(string(line)))
+	}
 	var values []float64
-	for _, match := range s.pattern.FindAllStringSubmatch(ansi.Strip(string(line)), -1) {
+	for _, match := range s.pattern.FindAllSubmatch(line, -1) {
 		if len(match) < 2 {
 			continue
 		}
-		v, err := strconv.ParseFloat(match[1], 64)
+		v, err := strconv.ParseFloat(string(match[1]), 64)
 		if err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
 			values = append(values, v)
 		}

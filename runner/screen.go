@@ -2,9 +2,12 @@ package runner
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"sync"
+	"time"
 
+	"proctor/agents/llm/redact"
 	"proctor/runner/budget"
 	"proctor/runner/cast"
 	"proctor/runner/event"
@@ -23,6 +26,19 @@ type screen struct {
 	emulator   *terminal.Terminal
 	cols, rows int
 	length     int64
+	secrets    *redact.Stream
+	tee        io.Writer // also gets the output, while a person has the terminal
+}
+
+// hide keeps secrets from being shown and recorded, also one that comes in
+// two pieces. It is called before the first output.
+func (s *screen) hide(secrets *redact.Redactor) { s.secrets = secrets.Stream() }
+
+// listen gives the output to w too, until it is called with nil.
+func (s *screen) listen(w io.Writer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tee = w
 }
 
 func newScreen(path string, h cast.Header, set Settings, clock *budget.Clock) (*screen, error) {
@@ -49,8 +65,19 @@ func (s *screen) output(p []byte) {
 	at := s.clock.Worked()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.secrets != nil {
+		p = s.secrets.Next(p)
+	}
+	s.put(at, p)
+}
+
+// put records and draws. s.mu is held.
+func (s *screen) put(at time.Duration, p []byte) {
 	s.cast.Output(at, p)
 	_, _ = s.emulator.Write(p) // an emulator cannot fail
+	if s.tee != nil {
+		_, _ = s.tee.Write(p) // nor can an observer
+	}
 }
 
 // prompt shows which command comes next, as a shell would.
@@ -61,7 +88,11 @@ func (s *screen) prompt(title string) {
 // finished undoes what a command may have left on: the alternate screen, a
 // hidden cursor, colours, mouse reports; and starts a new line.
 func (s *screen) finished() {
+	at := s.clock.Worked()
 	s.mu.Lock()
+	if s.secrets != nil {
+		s.put(at, s.secrets.Rest())
+	}
 	reset := leaveModes
 	if s.emulator.AltScreen() {
 		// Not otherwise: it also moves the cursor to where it was saved.

@@ -19,6 +19,10 @@ type Settings struct {
 	ObservationHead, ObservationTail int
 	// Sample is how often resources are sampled and the log is synced.
 	Sample time.Duration
+	// GPUSample is how often the GPUs are read.
+	GPUSample time.Duration
+	// TellGPUNotes passes notes such as an idle GPU on to the agent.
+	TellGPUNotes bool
 	// StopGrace is how long an agent may take to notice that it is over.
 	StopGrace time.Duration
 	// Limits caps the sandbox. What the task needs overrides zero fields.

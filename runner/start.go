@@ -107,12 +107,15 @@ func (r *Run) startedEvent() event.RunStarted {
 }
 
 // boxSpec says what the agent's sandbox is.
-func (r *Run) boxSpec() sandbox.Spec {
+func (r *Run) boxSpec() (sandbox.Spec, error) {
 	t := r.task
 	spec := sandbox.Spec{
 		Name: r.dir.ID(), Workspace: r.dir.Workspace(), Workdir: r.workdir(), ReadOnly: t.ReadOnly,
 		Env: append(append([]string(nil), r.set.Env...), t.Env...), Network: sandbox.Network{Policy: "none"},
 		Limits: r.set.Limits, Debugger: t.Needs.Debugger, Log: os.Stderr,
+	}
+	if r.thinker != nil {
+		spec.Network = sandbox.Network{Policy: "model", Socket: r.thinker.socket}
 	}
 	if t.Needs.Network {
 		spec.Network.Policy = "full"
@@ -123,7 +126,16 @@ func (r *Run) boxSpec() sandbox.Spec {
 	for _, m := range t.Mounts {
 		spec.Mounts = append(spec.Mounts, sandbox.Mount{Source: m.Source, Target: m.Target, Writable: m.Writable})
 	}
-	return spec
+	grant, err := r.gpus.grant()
+	if err != nil {
+		return spec, fmt.Errorf("giving the run its GPUs: %w", err)
+	}
+	spec.Devices = grant.Nodes
+	for _, lib := range grant.Libraries {
+		spec.Mounts = append(spec.Mounts, sandbox.Mount{Source: lib, Target: lib})
+	}
+	spec.Env = append(spec.Env, grant.Env(r.isolation.Mounts)...)
+	return spec, nil
 }
 
 func (r *Run) workdir() string {

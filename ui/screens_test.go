@@ -161,6 +161,10 @@ func scenes() []scene {
 			s.watch(p, output, true)
 			s.keys("5")
 		}},
+		{name: "console-gpu-1", play: func(s *stage) { s.watch(onGPUs(s.t, 1), output, true); s.keys("5") }},
+		{name: "console-gpu-2", play: func(s *stage) { s.watch(onGPUs(s.t, 2), output, true); s.keys("5", "z") }},
+		{name: "console-gpu-8", play: func(s *stage) { s.watch(onGPUs(s.t, 8), output, true); s.keys("5") }},
+		{name: "console-gpu-16", play: func(s *stage) { s.watch(onGPUs(s.t, 16), output, true); s.keys("5", "z") }},
 		{name: "console-help", play: func(s *stage) { s.watch(running(s.t), output, true); s.keys("?") }},
 		{name: "console-hint", play: func(s *stage) {
 			s.watch(running(s.t), output, true)

@@ -8,6 +8,7 @@ import (
 
 	"proctor/agents"
 	"proctor/agents/baseline"
+	"proctor/agents/bash"
 	"proctor/agents/human"
 	"proctor/agents/rerun"
 	"proctor/agents/search"
@@ -21,6 +22,7 @@ func Kinds() []agents.Kind {
 		search.Kind(),
 		rerun.Kind(),
 		human.Kind(),
+		bash.Kind(),
 	}
 }
 

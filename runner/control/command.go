@@ -2,7 +2,10 @@
 // looks at it: one JSON object a line, one answer each.
 package control
 
-import "proctor/tasks"
+import (
+	"proctor/runner/gpu"
+	"proctor/tasks"
+)
 
 // Name says what a command does.
 type Name string
@@ -21,20 +24,25 @@ const (
 	Extend   Name = "extend"   // Budget: added to the limits
 	Grade    Name = "grade"    // stop the agent and grade what is there
 	Stop     Name = "stop"     // stop the agent and do not grade
+	Mode     Name = "mode"     // Choice: auto, approve or step; Patterns
 	Follow   Name = "follow"   // keeps the connection: a Notice when something is new
 )
 
 // A Command asks the supervisor to do something.
 type Command struct {
-	Cmd    Name         `json:"cmd"`
-	Author string       `json:"author,omitempty"`
-	Text   string       `json:"text,omitempty"`
-	Ask    string       `json:"ask,omitempty"` // id of the question; "" means the one that waits
-	Choice string       `json:"choice,omitempty"`
-	Data   []byte       `json:"data,omitempty"`
-	Cols   int          `json:"cols,omitempty"`
-	Rows   int          `json:"rows,omitempty"`
-	Budget tasks.Budget `json:"budget,omitzero"`
+	Cmd    Name   `json:"cmd"`
+	Author string `json:"author,omitempty"`
+	Text   string `json:"text,omitempty"`
+	Ask    string `json:"ask,omitempty"` // id of the question; "" means the one that waits
+	Choice string `json:"choice,omitempty"`
+	// Interrupt gives up the model call in flight, so that a hint is heard
+	// at once.
+	Interrupt bool         `json:"interrupt,omitempty"`
+	Patterns  []string     `json:"patterns,omitempty"`
+	Data      []byte       `json:"data,omitempty"`
+	Cols      int          `json:"cols,omitempty"`
+	Rows      int          `json:"rows,omitempty"`
+	Budget    tasks.Budget `json:"budget,omitzero"`
 }
 
 // A Reply answers a Command.
@@ -48,4 +56,6 @@ type Reply struct {
 type Notice struct {
 	Events int64 `json:"events"` // bytes of events.jsonl
 	Output int64 `json:"output"` // bytes of terminal.cast
+	// GPU is the GPUs at full rate, which the log keeps only now and then.
+	GPU *gpu.Event `json:"gpu,omitempty"`
 }

@@ -43,6 +43,7 @@ const (
 	TypeAsk            Type = "ask"
 	TypeAnswer         Type = "answer"
 	TypeTakeover       Type = "takeover"
+	TypeMode           Type = "mode"
 	TypeGPU            Type = "gpu"
 	TypeResources      Type = "resources"
 	TypeCheckpoint     Type = "checkpoint"
@@ -192,6 +193,13 @@ type Answer struct {
 type Takeover struct {
 	On     bool   `json:"on"`
 	Author string `json:"author"`
+}
+
+// Mode says how a person goes along with the run: auto, approve or step.
+type Mode struct {
+	Mode     string   `json:"mode"`
+	Patterns []string `json:"patterns,omitempty"` // what approve asks about; everything when empty
+	Actor    string   `json:"actor"`
 }
 
 // Resources is a sample of what the run uses. Negative is unknown.

@@ -3,6 +3,7 @@ package event
 import (
 	"unicode/utf8"
 
+	"proctor/runner/gpu"
 	"proctor/tasks"
 )
 
@@ -24,6 +25,8 @@ var folds = map[Type]func(*State, Event) error{
 	TypeAsk:            fold(func(s *State, e Event, a Ask) { s.Ask = &AskState{Ask: a, At: e.At} }),
 	TypeAnswer:         fold((*State).answer),
 	TypeTakeover:       fold((*State).takeover),
+	TypeMode:           fold(func(s *State, _ Event, m Mode) { s.Mode = m.Mode }),
+	TypeGPU:            fold((*State).gpu),
 	TypeResources:      fold(func(s *State, _ Event, r Resources) { s.Resources = r }),
 	TypeCheckpoint:     fold((*State).checkpoint),
 	TypeSubmission:     fold(func(s *State, _ Event, sub Submission) { s.Submission = &sub }),
@@ -167,6 +170,19 @@ func (s *State) takeover(e Event, t Takeover) {
 func (s *State) checkpoint(_ Event, c Checkpoint) {
 	if c.Standing {
 		s.Checkpoint = &c
+	}
+}
+
+func (s *State) gpu(e Event, g gpu.Event) {
+	s.GPU.Apply(e.Work, g)
+	if g.Action == nil {
+		return
+	}
+	for i := len(s.Actions) - 1; i >= 0; i-- {
+		if s.Actions[i].ID == g.Action.ID {
+			s.Actions[i].GPU = g.Action
+			return
+		}
 	}
 }
 

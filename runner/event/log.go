@@ -19,7 +19,12 @@ type Writer struct {
 	seq    uint64
 	offset int64
 	now    func() time.Time
+	redact func([]byte) []byte
 }
+
+// Redact lets hide take secrets out of every payload from now on. It is
+// called before the first Append.
+func (w *Writer) Redact(hide func([]byte) []byte) { w.redact = hide }
 
 // NewWriter opens the log at path, making it if need be. A torn last line,
 // left by a crash, is cut off; numbering goes on after the last whole one.
@@ -55,6 +60,9 @@ func (w *Writer) Append(t Type, work time.Duration, payload any) (Event, error) 
 	data, err := json.Marshal(payload)
 	if err != nil {
 		return Event{}, fmt.Errorf("encoding a %s event: %w", t, err)
+	}
+	if w.redact != nil {
+		data = w.redact(data)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

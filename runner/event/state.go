@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"proctor/agents"
+	"proctor/runner/gpu"
 	"proctor/tasks"
 )
 
@@ -43,7 +44,8 @@ type State struct {
 	Marks  []Mark   `json:"marks,omitempty"`
 
 	Hints      []HintState `json:"hints,omitempty"`
-	Ask        *AskState   `json:"ask,omitempty"` // the question that waits
+	Ask        *AskState   `json:"ask,omitempty"`  // the question that waits
+	Mode       string      `json:"mode,omitempty"` // auto, approve or step; "" is auto
 	TakenOver  bool        `json:"taken_over,omitempty"`
 	Takeovers  int         `json:"takeovers,omitempty"`
 	Extensions int         `json:"extensions,omitempty"`
@@ -53,6 +55,7 @@ type State struct {
 	Fired  []Budget     `json:"fired,omitempty"` // limits that were reached, in order
 	Usage  UsageTotal   `json:"usage"`
 
+	GPU        gpu.State      `json:"gpu,omitzero"`
 	Resources  Resources      `json:"resources"`
 	Submission *Submission    `json:"submission,omitempty"`
 	Verdict    *tasks.Verdict `json:"verdict,omitempty"`
@@ -68,6 +71,7 @@ type ActionState struct {
 	Work     float64             `json:"work"`
 	Finished *agents.Observation `json:"finished,omitempty"`
 	Error    string              `json:"error,omitempty"`
+	GPU      *gpu.ActionUse      `json:"gpu,omitempty"`    // what it did to the GPUs
 	Metric   *float64            `json:"metric,omitempty"` // the task's metric that it measured last
 }
 

@@ -25,6 +25,7 @@ const (
 	workspaceDir   = "workspace"
 	submissionDir  = "submission"
 	checkpointsDir = "checkpoints"
+	exchangesDir   = "exchanges"
 	scratchDir     = "scratch"
 )
 
@@ -63,6 +64,9 @@ func (d Dir) Submission() string { return filepath.Join(d.path, submissionDir) }
 
 // Checkpoint is a copy of the outputs made during the run.
 func (d Dir) Checkpoint(id string) string { return filepath.Join(d.path, checkpointsDir, id) }
+
+// Exchanges holds the model calls, without keys.
+func (d Dir) Exchanges() string { return filepath.Join(d.path, exchangesDir) }
 
 // Scratch is for the supervisor's temporary files; it goes with the run's end.
 func (d Dir) Scratch() string { return filepath.Join(d.path, scratchDir) }

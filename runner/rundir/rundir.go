@@ -18,9 +18,12 @@ type Request struct {
 	Sandbox  string       `json:"sandbox"` // "auto" or a kind
 	Budget   tasks.Budget `json:"budget"`
 	Seed     int64        `json:"seed"`
-	Attended bool         `json:"attended"` // started by a person who watches
-	OnSoft   string       `json:"on_soft"`  // ask or continue, at a soft limit
-	Soft     float64      `json:"soft"`     // fraction of a limit
+	GPUs     string       `json:"gpus,omitempty"` // all, none, or numbers such as 0,2; "" is all
+	Attended bool         `json:"attended"`       // started by a person who watches
+	OnSoft   string       `json:"on_soft"`        // ask or continue, at a soft limit
+	Soft     float64      `json:"soft"`           // fraction of a limit
+	Mode     string       `json:"mode,omitempty"` // auto, approve or step
+	Patterns []string     `json:"patterns,omitempty"`
 	Version  string       `json:"version"`
 	Created  time.Time    `json:"created"`
 }

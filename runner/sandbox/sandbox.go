@@ -6,6 +6,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"syscall"
@@ -36,7 +37,7 @@ type Isolation struct {
 	Processes bool     // it neither sees nor signals others' processes
 	Network   bool     // the network policy is enforced
 	Syscalls  bool     // ptrace and its kin are denied
-	Limits    []string // resources that are capped: "memory", "cpu", "pids"
+	Limits    []string // resources that are capped: "memory", "cpu", "pids", "file size"
 	Freezer   string   // "cgroup v2", "cgroup v1", "init"
 	Gaps      []string // what a person must know is not isolated, one line each
 }
@@ -78,7 +79,7 @@ type Limits struct {
 	CPUs        float64
 	Pids        int
 	FileBytes   int64 // size of one file
-	DiskBytes   int64 // growth of the workspace, watched by the supervisor
+	DiskBytes   int64 // growth of the workspace, measured every few seconds
 }
 
 // A Sandbox is a running place. Its methods are safe for concurrent use.
@@ -138,8 +139,12 @@ type Process interface {
 	// Kill ends the program and its descendants, sessions of their own or not.
 	Kill() error
 	// Wait returns when the program has ended. With TTY, read to io.EOF first.
+	// The error is ErrEnded when the sandbox's end was the program's.
 	Wait() (Exit, error)
 }
+
+// ErrEnded is what a command comes to whose sandbox is no more.
+var ErrEnded = errors.New("the sandbox has ended")
 
 // Exit is how a program ended.
 type Exit struct {

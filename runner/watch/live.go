@@ -12,6 +12,7 @@ import (
 
 	"proctor/runner/control"
 	"proctor/runner/event"
+	"proctor/runner/gpu"
 	"proctor/runner/rundir"
 )
 
@@ -39,6 +40,7 @@ type Live struct {
 	eventsOnly bool
 	last       time.Time
 	notices    <-chan control.Notice
+	gpu        *gpu.Event // the newest that was noticed
 	cancel     context.CancelFunc
 	ctx        context.Context
 }
@@ -97,7 +99,8 @@ func (l *Live) Next(ctx context.Context) (Batch, error) {
 		if err := l.read(&b); err != nil {
 			return b, err
 		}
-		quiet := len(b.Events) == 0 && len(b.Output) == 0
+		b.GPU, l.gpu = l.gpu, nil
+		quiet := len(b.Events) == 0 && len(b.Output) == 0 && b.GPU == nil
 		if !b.Alive && len(b.Events) < mostEvents {
 			l.ended = true
 			return b, nil
@@ -209,10 +212,11 @@ func (l *Live) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case _, ok := <-l.notices:
+	case n, ok := <-l.notices:
 		if !ok {
 			l.notices = nil
 		}
+		l.gpu = n.GPU
 		return nil
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"proctor/runner/event"
+	"proctor/runner/gpu"
 )
 
 // A Source delivers a run as it happens, or as it happened.
@@ -29,6 +30,9 @@ type Batch struct {
 	Events []event.Event
 	// Output is to be written to a terminal emulator, in order.
 	Output []Output
+	// GPU is the GPUs as they are now, at full rate, when there is news of a
+	// live run. The log's own events, thinned, are among Events.
+	GPU *gpu.Event
 	// Alive reports whether the run's supervisor lives. When it does not
 	// and the state is not over, the run was interrupted.
 	Alive bool

@@ -33,6 +33,9 @@ func (c *Console) header(f pane.Frame, w int) string {
 		}
 		left = append(left, sep, draw.S(t.Tone(theme.Hint), badge))
 	}
+	if mode := c.state.Mode; mode == "approve" || mode == "step" {
+		left = append(left, sep, draw.S(t.Tone(theme.Warn), mode+" mode"))
+	}
 	sign := c.sign()
 	right := []draw.Span{draw.S(t.Muted, c.remaining(f)+"  "), draw.S(t.Pill(sign.Tone), " "+sign.Symbol+" "+strings.ToUpper(sign.Word)+" ")}
 	return draw.Row{Base: t.Bar, Left: left, Right: right}.Render(w)
@@ -111,10 +114,18 @@ func (c *Console) notices(f pane.Frame, w int) []string {
 
 // holding says what a frozen run still holds.
 func (c *Console) holding() string {
-	if m := c.state.Resources.Memory; m > 0 {
-		return ", holding " + pane.Bytes(m) + " of memory"
+	text := ""
+	if m := c.state.GPU.Holding(); m > 0 {
+		text = ", holding " + pane.Bytes(m) + " of GPU memory"
 	}
-	return ""
+	if m := c.state.Resources.Memory; m > 0 {
+		and := ", holding "
+		if text != "" {
+			and = " and "
+		}
+		text += and + pane.Bytes(m) + " of memory"
+	}
+	return text
 }
 
 func by(s *event.State) string {

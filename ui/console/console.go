@@ -107,6 +107,9 @@ func (c *Console) Apply(b watch.Batch) []screen.Request {
 			c.machine.Sample(c.state.Resources)
 		}
 	}
+	if b.GPU != nil {
+		c.state.GPU.Apply(c.state.WorkAt(c.clock()).Seconds(), *b.GPU)
+	}
 	for _, o := range b.Output {
 		c.write(o)
 	}

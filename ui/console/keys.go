@@ -119,6 +119,8 @@ func (c *Console) steer(deed theme.Deed) (requests []screen.Request, ok bool) {
 		c.focus = term
 		c.term.Ends(1)
 		return do(control.Command{Cmd: control.Takeover})
+	case theme.SetMode:
+		return do(control.Command{Cmd: control.Mode, Choice: nextMode(c.state.Mode)})
 	case theme.Extend:
 		c.dialog = c.extend()
 	case theme.Grade:
@@ -160,7 +162,7 @@ func (c *Console) extend() dialog.Dialog {
 func (c *Console) disabled(deed theme.Deed) string {
 	s := &c.state
 	switch deed {
-	case theme.Pause, theme.Freeze, theme.GiveHint, theme.Answer, theme.TakeOver, theme.Extend, theme.Grade, theme.Stop:
+	case theme.Pause, theme.Freeze, theme.GiveHint, theme.Answer, theme.TakeOver, theme.Extend, theme.Grade, theme.Stop, theme.SetMode:
 		switch {
 		case !c.isLive:
 			return "this is a replay: nothing can be steered"
@@ -187,7 +189,7 @@ func (c *Console) disabled(deed theme.Deed) string {
 		if s.Phase == event.Finishing || s.Phase == event.Grading {
 			return "the agent is finished"
 		}
-	case theme.Pause, theme.Freeze, theme.GiveHint, theme.TakeOver, theme.Grade:
+	case theme.Pause, theme.Freeze, theme.GiveHint, theme.TakeOver, theme.Grade, theme.SetMode:
 		if busy {
 			return "not while " + theme.Phase(s.Phase, false).Word
 		}
@@ -205,6 +207,19 @@ func (c *Console) disabled(deed theme.Deed) string {
 		}
 	}
 	return ""
+}
+
+// nextMode is the mode after the present one, in the order in which m goes
+// through them.
+func nextMode(now string) string {
+	switch now {
+	case "", "auto":
+		return "approve"
+	case "approve":
+		return "step"
+	default:
+		return "auto"
+	}
 }
 
 // typed sends what is typed to the terminal.

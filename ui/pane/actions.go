@@ -388,6 +388,11 @@ func (d *Detail) action(a *event.ActionState) {
 		}
 		d.Parts = append(d.Parts, Part{"Observation", text})
 	}
+	if a.GPU != nil {
+		if use := a.GPU.String(); use != "" {
+			d.Facts = append(d.Facts, Clean(use))
+		}
+	}
 }
 
 // prettyInput shows an action's input: a lone command as itself, anything

@@ -57,6 +57,11 @@ func (p *Machine) Note(f Frame) []draw.Span {
 func (p *Machine) Body(f Frame, w, h int, _ bool) []string {
 	t, r := f.Theme, f.State.Resources
 	lines := []string{draw.Line(w, draw.S(t.Muted, "no GPU found"))}
+	devices := len(f.State.GPU.Readings) > 0
+	if devices {
+		own := min(4, h/3) // lines for the sandbox's own figures
+		lines = gpuBody(f, w, h-max(1, min(own, h-len(f.State.GPU.Readings))))
+	}
 	cpu, memory, pids, disk := "unknown", Bytes(r.Memory), "unknown", Bytes(r.Disk)
 	if r.CPU >= 0 {
 		cpu = fmt.Sprintf("%.2f cores", r.CPU)
@@ -74,7 +79,7 @@ func (p *Machine) Body(f Frame, w, h int, _ bool) []string {
 		}
 		lines = append(lines, row.Render(w))
 	}
-	spaced := h >= 9 && (len(f.State.Run.Isolation) == 0 || h >= 14)
+	spaced := !devices && h >= 9 && (len(f.State.Run.Isolation) == 0 || h >= 14)
 	gap := func() {
 		if spaced {
 			lines = append(lines, draw.Spaces(w))
@@ -88,7 +93,8 @@ func (p *Machine) Body(f Frame, w, h int, _ bool) []string {
 	gap()
 	line("procs", pids, "", t.Text)
 	line("disk", disk, "", t.Text)
-	return append(lines, p.gaps(f, w, h-len(lines))...)
+	lines = append(lines, p.gaps(f, w, h-len(lines))...)
+	return lines[:min(len(lines), h)]
 }
 
 // gaps tells what is not isolated, as far as there is room.

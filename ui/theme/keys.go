@@ -49,6 +49,7 @@ const (
 	Extend   Deed = "extend"
 	Grade    Deed = "grade"
 	Stop     Deed = "stop"
+	SetMode  Deed = "mode"
 	Flip     Deed = "verdict"
 	Watch    Deed = "replay"
 	Fresh    Deed = "new run"
@@ -137,6 +138,7 @@ var bindings = []Binding{
 	{Deed: Extend, Keys: []string{"e"}, Label: "extend", Help: "give more time or steps", In: []Place{Console}},
 	{Deed: Grade, Keys: []string{"g"}, Label: "grade now", Help: "end the agent and grade what is there", In: []Place{Console}},
 	{Deed: Stop, Keys: []string{"x"}, Label: "stop", Help: "end the run without grading", In: []Place{Console}},
+	{Deed: SetMode, Keys: []string{"m"}, Help: "let it act, approve each action, or one step at a time", In: []Place{Console}},
 	{Deed: Halt, Keys: []string{"space"}, Label: "pause", Help: "halt or go on with the replay", In: []Place{Replay}},
 	{Deed: Slower, Keys: []string{"-", "_"}, Shown: "-", Label: "slower", Help: "replay at half the speed", In: []Place{Replay}},
 	{Deed: Faster, Keys: []string{"+", "="}, Shown: "+", Label: "faster", Help: "replay at twice the speed", In: []Place{Replay}},

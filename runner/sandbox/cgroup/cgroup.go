@@ -166,7 +166,11 @@ func (h *Host) Make(name string, want ...string) (*Group, error) {
 		if failed == nil {
 			failed = errNoController
 		}
-		return nil, fmt.Errorf("make a cgroup: %w", failed)
+		var path *os.PathError
+		if errors.As(failed, &path) {
+			failed = path.Err // which of many directories it was is no news
+		}
+		return nil, fmt.Errorf("control groups may not be made here: %w", failed)
 	}
 	return g, nil
 }

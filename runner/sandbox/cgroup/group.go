@@ -21,10 +21,22 @@ type Group struct {
 	v1 map[string]string // its directories by controller
 }
 
+// Dir returns the directory of version 2's group, in which a process can be
+// started at once; "" where there is none.
+func (g *Group) Dir() string {
+	if g == nil {
+		return ""
+	}
+	return g.v2
+}
+
 // Add moves a process, with all its threads, into the group. What it starts
-// is in it too.
-func (g *Group) Add(pid int) error {
+// is in it too. started says that it was started in version 2's.
+func (g *Group) Add(pid int, started bool) error {
 	for _, dir := range g.dirs() {
+		if started && dir == g.v2 {
+			continue
+		}
 		if err := write(dir, "cgroup.procs", strconv.Itoa(pid)); err != nil {
 			return fmt.Errorf("move process %d into a cgroup: %w", pid, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"sync"
 	"syscall"
 
 	"proctor/runner/sandbox/wire"
@@ -35,8 +36,8 @@ const (
 // it hands to its guest at the next one.
 const ControlFD = 3
 
-// Main runs until the outside is gone and returns the exit status. args is
-// what follows [Command] on the command line.
+// Main runs until the outside is gone and ends the program, or returns an
+// exit status. args is what follows [Command] on the command line.
 func Main(args []string) int {
 	if len(args) == 0 {
 		fmt.Fprintf(os.Stderr, "%s: it is started by a sandbox, not by hand\n", Command)
@@ -46,6 +47,8 @@ func Main(args []string) int {
 	// catches and drops is not fatal, also for process 1. SIGKILL and
 	// SIGSTOP from inside do not reach process 1 at all.
 	signal.Notify(make(chan os.Signal, 1))
+	runtime.GOMAXPROCS(2) // it mostly waits, beside programs that do not
+	reserveThreads(8)
 	keep()
 	var err error
 	switch args[0] {
@@ -60,7 +63,27 @@ func Main(args []string) int {
 		fmt.Fprintf(os.Stderr, "%s %s: %v\n", Command, args[0], err)
 		return 1
 	}
+	// Without the second that the race detector gives a program at its end:
+	// the outside waits for this.
+	syscall.Exit(0)
 	return 0
+}
+
+// reserveThreads has the Go runtime start threads that it keeps. When the
+// sandbox's programs have used up its processes, it could not start any, and
+// a runtime that cannot gives up.
+func reserveThreads(n int) {
+	var there, gone sync.WaitGroup
+	there.Add(n)
+	for range n {
+		gone.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			there.Done()
+			there.Wait() // so that each needs one of its own
+		})
+	}
+	gone.Wait()
 }
 
 // serve answers the outside's requests one after the other, on one thread.
@@ -82,8 +105,8 @@ func serve(role string) error {
 	children := make(chan os.Signal, 1)
 	signal.Notify(children, syscall.SIGCHLD)
 	go s.reap(children)
-	if err := conn.Send(wire.Reply{Hello: os.Getpid()}); err != nil {
-		return err
+	if conn.Send(wire.Reply{Hello: os.Getpid()}) != nil {
+		return nil // whoever started us has thought better of it
 	}
 	for {
 		var req wire.Request

@@ -189,21 +189,29 @@ func (s *server) members(id int, all bool) ([]proc.Process, error) {
 	if live { // else its number may be another's by now
 		leader = pid
 	}
-	found := map[int]proc.Process{}
+	found := map[int]bool{}
 	for _, p := range inside {
 		if p.PID == leader || p.Session == leader || (all || !live) && s.marked(p.PID, id) {
-			found[p.PID] = p
+			found[p.PID] = true
 			if all {
 				for _, child := range proc.Descendants(inside, p.PID) {
-					found[child.PID] = child
+					found[child.PID] = true
 				}
 			}
 		}
 	}
-	members := make([]proc.Process, 0, len(found))
-	for _, p := range found {
-		members = append(members, p)
-	}
+	members := slices.DeleteFunc(inside, func(p proc.Process) bool { return !found[p.PID] })
+	// The command itself first: its end is then its own, not of grief over
+	// a child's.
+	slices.SortStableFunc(members, func(a, b proc.Process) int {
+		switch leader {
+		case a.PID:
+			return -1
+		case b.PID:
+			return 1
+		}
+		return 0
+	})
 	return members, nil
 }
 

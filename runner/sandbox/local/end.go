@@ -65,7 +65,7 @@ func (s *Sandbox) killAll(ctx context.Context) error {
 		// last one in it is gone.
 		s.guest.kill()
 	case s.plan.Namespace:
-		s.cmd.Process.Kill()
+		s.killUnborn()
 	default:
 		s.line.Close() // the warden kills everything below itself
 	}
@@ -79,6 +79,19 @@ func (s *Sandbox) killAll(ctx context.Context) error {
 		err = errors.Join(err, killMarked(ctx, s.plan.Spec.Name))
 	}
 	return err
+}
+
+// killUnborn ends a process that never became a guest. bwrap's child waits
+// for its parent, for ever if that is killed: stopped, so that it starts no
+// more, the parent goes last.
+func (s *Sandbox) killUnborn() {
+	s.cmd.Process.Signal(syscall.SIGSTOP)
+	if all, err := proc.List(); err == nil {
+		for _, p := range proc.Descendants(all, s.cmd.Process.Pid) {
+			syscall.Kill(p.PID, syscall.SIGKILL)
+		}
+	}
+	s.cmd.Process.Kill()
 }
 
 // killMarked ends what bears the sandbox's mark in its environment: what
@@ -115,7 +128,7 @@ func (s *Sandbox) abandon() {
 	s.commands = map[int]*process{}
 	s.mu.Unlock()
 	for _, p := range commands {
-		p.ended(sandbox.Exit{Code: 128 + int(syscall.SIGKILL), Signal: syscall.SIGKILL})
+		p.ended(sandbox.Exit{Code: 128 + int(syscall.SIGKILL), Signal: syscall.SIGKILL}, errEnded)
 	}
 }
 

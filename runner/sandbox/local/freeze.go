@@ -77,7 +77,7 @@ func (s *Sandbox) running(ctx context.Context) error {
 // Pids implements [sandbox.Sandbox].
 func (s *Sandbox) Pids() ([]int, error) {
 	if pids, err := s.group.Pids(); err == nil {
-		return slices.DeleteFunc(pids, func(pid int) bool { return pid == s.guest.pid }), nil
+		return slices.DeleteFunc(pids, func(pid int) bool { return pid == s.guest.pid || pid == s.cmd.Process.Pid }), nil
 	}
 	inside, err := s.inside()
 	if err != nil {
@@ -94,6 +94,11 @@ func (s *Sandbox) Pids() ([]int, error) {
 
 // inside returns the sandbox's processes, the guest among them.
 func (s *Sandbox) inside() ([]proc.Process, error) {
+	select {
+	case <-s.exited: // its number may be another's by now
+		return nil, errEnded
+	default:
+	}
 	all, err := proc.List()
 	if err != nil {
 		return nil, err
@@ -109,6 +114,9 @@ func (s *Sandbox) Usage() (sandbox.Usage, error) {
 		ReadBytes: g.ReadBytes, WriteBytes: g.WriteBytes}
 	if u.Pids > 0 {
 		u.Pids-- // the guest
+		if s.inGroup {
+			u.Pids--
+		}
 	}
 	if u.CPUSeconds >= 0 && u.MemoryBytes >= 0 && u.Pids >= 0 {
 		return u, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -35,8 +36,10 @@ type Sandbox struct {
 	line  *os.File // a warden sees us end here
 	cmd   *exec.Cmd
 	guest guestProcess
-	group *cgroup.Group
 	log   *transcript
+
+	group   *cgroup.Group
+	inGroup bool // cmd is in it, too
 
 	// gate is held for reading while a command starts, for writing while
 	// the sandbox freezes or thaws.
@@ -97,6 +100,9 @@ func Open(ctx context.Context, plan Plan) (_ *Sandbox, err error) {
 	ready, listener, err := s.greet(groupErr)
 	if !hung() && err == nil {
 		err = context.Cause(ctx)
+	}
+	if errors.Is(err, io.EOF) {
+		err = errors.New("it ended at once")
 	}
 	if err != nil {
 		return fail(fmt.Errorf("start its guest: %w", err))
@@ -170,12 +176,32 @@ func (s *Sandbox) launch() error {
 	return <-started
 }
 
+// start starts the process, where it can be in its group from the first
+// moment: then whatever becomes of it, and of us, it is found there.
+func (s *Sandbox) start() error {
+	if dir := s.group.Dir(); dir != "" && s.plan.Namespace {
+		again := *s.cmd
+		again.SysProcAttr = processAttributes(true)
+		if f, err := os.Open(dir); err == nil {
+			startIn(s.cmd.SysProcAttr, f)
+			err = s.cmd.Start()
+			f.Close()
+			if err == nil {
+				s.inGroup = true
+				return nil
+			}
+			s.cmd = &again
+		}
+	}
+	return s.cmd.Start()
+}
+
 // hold starts the process and stays on its thread until it has ended: the
 // kernel takes that thread's end for its parent's.
 func (s *Sandbox) hold(started chan<- error) {
 	runtime.LockOSThread()
 	defer close(s.exited)
-	err := s.cmd.Start()
+	err := s.start()
 	started <- err
 	if err != nil {
 		return
@@ -196,7 +222,7 @@ func (s *Sandbox) greet(groupErr error) (wire.Ready, net.Listener, error) {
 	}
 	s.guest.open()
 	if groupErr == nil {
-		if err := s.group.Add(s.guest.pid); err != nil {
+		if err := s.group.Add(s.guest.pid, s.inGroup); err != nil {
 			s.log.printf("%v", err)
 			s.dropGroup()
 		}
@@ -297,7 +323,7 @@ func (s *Sandbox) receive() {
 			s.mu.Unlock()
 			closeFiles(m.Files)
 			if p != nil {
-				p.ended(sandbox.Exit{Code: reply.Exit.Code, Signal: syscall.Signal(reply.Exit.Signal)})
+				p.ended(sandbox.Exit{Code: reply.Exit.Code, Signal: syscall.Signal(reply.Exit.Signal)}, nil)
 			}
 			continue
 		}
@@ -312,7 +338,7 @@ func (s *Sandbox) receive() {
 	}
 }
 
-var errEnded = errors.New("the sandbox has ended")
+var errEnded = sandbox.ErrEnded
 
 // call asks the guest and waits for its answer.
 func (s *Sandbox) call(ctx context.Context, req wire.Request, files ...*os.File) (response, error) {
@@ -376,7 +402,7 @@ func overhead(pids int) int {
 	if pids <= 0 {
 		return 0
 	}
-	return 16
+	return 20
 }
 
 // pidsByRlimit says whether RLIMIT_NPROC counts exactly the sandbox's

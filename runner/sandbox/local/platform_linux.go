@@ -22,6 +22,11 @@ func processAttributes(namespace bool) *syscall.SysProcAttr {
 	return attr
 }
 
+// startIn has a process start in the control group whose directory is dir.
+func startIn(attr *syscall.SysProcAttr, dir *os.File) {
+	attr.UseCgroupFD, attr.CgroupFD = true, int(dir.Fd())
+}
+
 func (p *guestProcess) open() {
 	if fd, err := unix.PidfdOpen(p.pid, 0); err == nil {
 		p.pidfd = fd

@@ -18,6 +18,8 @@ func Self() string {
 
 func processAttributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
+func startIn(*syscall.SysProcAttr, *os.File) {}
+
 func (p *guestProcess) open() {}
 
 func pidfdKill(int) {}

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,14 +29,14 @@ func try(ctx context.Context, open func(context.Context, sandbox.Spec) (sandbox.
 		return sandbox.Isolation{}, err
 	}
 	defer os.RemoveAll(workspace)
+	name := fmt.Sprintf("probe-%d-%d", os.Getpid(), time.Now().UnixNano())
 	s, err := open(ctx, sandbox.Spec{
-		Name:      fmt.Sprintf("probe-%d-%d", os.Getpid(), time.Now().UnixNano()),
-		Workspace: workspace, Workdir: "/workspace",
+		Name: name, Workspace: workspace, Workdir: "/workspace",
 		// So wide that they bind nothing: which of them can be had?
 		Limits: sandbox.Limits{MemoryBytes: 1 << 50, CPUs: float64(runtime.NumCPU()), Pids: 1 << 15, FileBytes: 1 << 50},
 	})
-	if err != nil {
-		return sandbox.Isolation{}, err
+	if err != nil { // of which the sandbox's name is no news
+		return sandbox.Isolation{}, errors.New(strings.TrimPrefix(err.Error(), fmt.Sprintf("open sandbox %q: ", name)))
 	}
 	iso := s.Isolation()
 	err = probeCommand(ctx, s)

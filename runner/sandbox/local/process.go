@@ -24,6 +24,7 @@ type process struct {
 	pipes   *pipes
 
 	exit   sandbox.Exit
+	err    error // why the exit is not the program's own
 	exited chan struct{}
 }
 
@@ -146,8 +147,8 @@ func (p *process) watch(ctx context.Context) {
 }
 
 // ended is called once, when the guest reports it or is gone itself.
-func (p *process) ended(exit sandbox.Exit) {
-	p.exit = exit
+func (p *process) ended(exit sandbox.Exit, err error) {
+	p.exit, p.err = exit, err
 	close(p.exited)
 }
 
@@ -196,7 +197,7 @@ func (p *process) signal(sig syscall.Signal, all bool) error {
 func (p *process) Wait() (sandbox.Exit, error) {
 	<-p.exited
 	if p.pipes != nil {
-		return p.exit, p.pipes.wait()
+		return p.exit, errors.Join(p.err, p.pipes.wait())
 	}
-	return p.exit, nil
+	return p.exit, p.err
 }

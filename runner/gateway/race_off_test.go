@@ -1,0 +1,6 @@
+//go:build !race
+
+package gateway
+
+// big is the size of a reply that is too long, in units of ten bytes.
+const big = 1 << 20

@@ -1,0 +1,168 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"proctor/agents"
+	"proctor/runner/control"
+	"proctor/runner/event"
+	"proctor/runner/gpu"
+)
+
+// gpus is what a run knows of its GPUs. The driver is read by a process of
+// its own: one that hangs or dies takes nothing of the run with it.
+type gpus struct {
+	sampler *gpu.Sampler
+	silent  chan string // why there are no samples, once
+	granted []gpu.Device
+
+	mu      sync.Mutex
+	tracker *gpu.Tracker
+	live    *gpu.Event // the newest, for followers
+}
+
+// firstSample is how long a run waits for the driver to say which GPUs there
+// are. A driver that sleeps takes longer; the run then starts without any.
+const firstSample = 10 * time.Second
+
+// openGPUs starts sampling and finds out which devices the run gets.
+func (r *Run) openGPUs(ctx context.Context) error {
+	selection, err := gpu.ParseSelection(r.req.GPUs)
+	if err != nil {
+		return err
+	}
+	if selection.None() {
+		return gpu.Check(nil, r.task.Needs.GPUs, r.task.Needs.GPUMemory)
+	}
+	self, err := selfPath()
+	if err != nil {
+		return err
+	}
+	g := &gpus{silent: make(chan string, 1)}
+	g.sampler = gpu.Start(ctx, gpu.Options{
+		Argv:     []string{self, "gpu", "--json", "--watch"},
+		Interval: r.set.GPUSample,
+		Report: func(why string) {
+			select {
+			case g.silent <- why:
+			default:
+			}
+		},
+	})
+	r.gpus = g
+	devices := g.first(ctx)
+	if g.granted, err = selection.Pick(devices); err != nil && r.req.GPUs != "" && r.req.GPUs != "all" {
+		return err
+	}
+	if err := gpu.Check(g.granted, r.task.Needs.GPUs, r.task.Needs.GPUMemory); err != nil {
+		return missingError{r.task.Ref, []string{err.Error()}}
+	}
+	g.tracker = gpu.NewTracker(gpu.Config{Select: selection})
+	g.tracker.SetGPUHours(r.spent.gpuHours)
+	return nil
+}
+
+// first waits for the first sample; none when there is no GPU.
+func (g *gpus) first(ctx context.Context) []gpu.Device {
+	select {
+	case s := <-g.sampler.Samples():
+		return s.Devices
+	case <-g.silent:
+	case <-ctx.Done():
+	case <-time.After(firstSample):
+	}
+	return nil
+}
+
+// close ends the sampling process.
+func (g *gpus) close() error {
+	if g == nil {
+		return nil
+	}
+	return g.sampler.Close()
+}
+
+// grant is what the sandbox must be given so that the devices can be used.
+func (g *gpus) grant() (gpu.Grant, error) {
+	if g == nil || len(g.granted) == 0 {
+		return gpu.Grant{}, nil
+	}
+	return gpu.Host{}.Grant(g.granted)
+}
+
+// watchGPUs turns samples into events, live and logged, and notes.
+func (r *Run) watchGPUs(ctx context.Context) {
+	if r.gpus == nil {
+		return
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case s := <-r.gpus.sampler.Samples():
+			r.observeGPUs(s)
+		}
+	}
+}
+
+func (r *Run) observeGPUs(s gpu.Sample) {
+	pids, err := r.box.Pids()
+	if err != nil {
+		r.trouble.Error("listing the sandbox's processes", "err", err)
+	}
+	g := r.gpus
+	g.mu.Lock()
+	u := g.tracker.Observe(gpu.Observation{Sample: s, Work: r.clock.Worked().Seconds(), PIDs: pids, Frozen: r.standing()})
+	g.live = &u.Live
+	hours := g.tracker.GPUHours()
+	g.mu.Unlock()
+	r.mu.Lock()
+	r.spent.gpuHours = hours
+	r.mu.Unlock()
+	if u.Log != nil {
+		_ = r.emit(event.TypeGPU, u.Log)
+	}
+	for _, n := range u.Notes {
+		_ = r.emit(event.TypeNote, event.Note{Level: n.Level, Kind: n.Kind, Text: n.Text})
+		r.tellAgent(n)
+	}
+	r.notify()
+}
+
+// tellAgent passes a note on to an agent that can do something about it.
+func (r *Run) tellAgent(n gpu.Note) {
+	if !n.ForAgent || !r.tells || !r.set.TellGPUNotes {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.queueHint(agents.Hint{ID: n.Kind, Author: "proctor", Text: fmt.Sprintf("About the GPU: %s", n.Text)})
+}
+
+// actionGPUs records what an action did to the GPUs.
+func (r *Run) actionGPUs(id string, from, to time.Duration) {
+	if r.gpus == nil {
+		return
+	}
+	r.gpus.mu.Lock()
+	e, ok := r.gpus.tracker.Action(id, from.Seconds(), to.Seconds())
+	r.gpus.mu.Unlock()
+	if ok {
+		_ = r.emit(event.TypeGPU, e)
+	}
+}
+
+// notice is what followers are told: how far the record has grown, and the
+// GPUs as they are now, which the log keeps only now and then.
+func (r *Run) notice() control.Notice {
+	n := control.Notice{Events: r.log.Offset(), Output: r.screen.size()}
+	if r.gpus != nil {
+		r.gpus.mu.Lock()
+		n.GPU = r.gpus.live
+		r.gpus.mu.Unlock()
+	}
+	return n
+}
