@@ -105,3 +105,23 @@ func TestATokenBudgetEndsTheRun(t *testing.T) {
 		t.Errorf("exit status %d, limits %+v\n%s", r.code, s.Fired, r.err)
 	}
 }
+
+// The tree's best script is what is graded, not the last that was written.
+func TestATreeRunIsGradedByItsBest(t *testing.T) {
+	u := newUser(t)
+	u.withModel(func(n int, _ scripted.Request) scripted.Turn {
+		score := "0.5"
+		if n == 0 {
+			score = "0.9"
+		}
+		return scripted.Turn{Text: "A sketch of a solution.\n```python\nopen('out.txt', 'w').write('" + score + "')\nprint('acc " + score + "')\n```\n"}
+	})
+	r, events := u.headless(u.task(task{}), "--agent", "tree", "--model", "scripted", "--steps", "8")
+	s := fold(events)
+	if v := verdict(t, s); r.code != 0 || v.Status != tasks.Graded || *v.Score != 0.9 {
+		t.Errorf("exit status %d, verdict %+v\n%s", r.code, v, r.err)
+	}
+	if len(s.Plan) == 0 {
+		t.Error("the tree is not shown")
+	}
+}

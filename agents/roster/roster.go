@@ -12,6 +12,7 @@ import (
 	"proctor/agents/human"
 	"proctor/agents/rerun"
 	"proctor/agents/search"
+	"proctor/agents/tree"
 	"proctor/tasks"
 )
 
@@ -23,6 +24,7 @@ func Kinds() []agents.Kind {
 		rerun.Kind(),
 		human.Kind(),
 		bash.Kind(),
+		tree.Kind(),
 	}
 }
 

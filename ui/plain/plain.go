@@ -79,6 +79,16 @@ var lines = map[event.Type]func(event.Event, *event.State) string{
 		}
 		return t.Author + " handed the terminal back"
 	}),
+	event.TypeMode: say(func(m event.Mode, _ *event.State) string {
+		return strings.TrimSpace(fmt.Sprintf("mode: %s %s (by %s)", m.Mode, strings.Join(m.Patterns, ", "), m.Actor))
+	}),
+	event.TypeUsage: say(func(u event.Usage, s *event.State) string {
+		text := fmt.Sprintf("model %s: %d tokens in (%d cached), %d out", u.Model, u.Input, u.Cached, u.Output)
+		if s.Usage.UnknownCost {
+			return text + ", cost unknown"
+		}
+		return fmt.Sprintf("%s, $%.4f so far", text, s.Usage.Cost)
+	}),
 	event.TypeSubmission: say(func(s event.Submission, _ *event.State) string {
 		return fmt.Sprintf("submission: %d files, %d bytes, sha256 %.12s", s.Files, s.Bytes, s.SHA256)
 	}),
