@@ -125,3 +125,27 @@ func TestATreeRunIsGradedByItsBest(t *testing.T) {
 		t.Error("the tree is not shown")
 	}
 }
+
+// The research agent speaks MLAgentBench's format and ends with its Final
+// Answer.
+func TestAResearchRunEndsWithItsFinalAnswer(t *testing.T) {
+	u := newUser(t)
+	reply := func(action, input string) scripted.Turn {
+		return scripted.Turn{Text: "Reflection: nothing yet\nResearch Plan and Status: 1. run the starter\nFact Check: nothing to check\n" +
+			"Thought: go on\nAction: " + action + "\nAction Input: " + input + "\n"}
+	}
+	u.withModel(scripted.Turns(
+		reply("List Files", `{"dir_path": "."}`),
+		reply("Write File", `{"file_name": "go.py", "content": "open('out.txt', 'w').write('0.7')\nprint('acc 0.7')\n"}`),
+		reply("Execute Script", `{"script_name": "go.py"}`),
+		reply("Final Answer", `{"final_answer": "0.7"}`),
+	))
+	r, events := u.headless(u.task(task{}), "--agent", "research", "--model", "scripted")
+	s := fold(events)
+	if v := verdict(t, s); r.code != 0 || v.Status != tasks.Graded || *v.Score != 0.7 {
+		t.Errorf("exit status %d, verdict %+v\n%s", r.code, v, r.err)
+	}
+	if len(s.Plan) == 0 {
+		t.Error("the plan is not shown")
+	}
+}

@@ -26,11 +26,22 @@ func (h *hold) release() {
 	h.changed = make(chan struct{})
 }
 
-// enter waits until the agent may go on.
+// enter waits until the agent may begin something.
 func (r *Run) enter(ctx context.Context) error {
+	return r.waitWhile(ctx, func(h *hold) bool { return h.stopped || h.pending || h.taken })
+}
+
+// moving waits while the run stands still. What belongs to an action that
+// goes on, such as a model call, must not wait for more: a pause waits for
+// the action.
+func (r *Run) moving(ctx context.Context) error {
+	return r.waitWhile(ctx, func(h *hold) bool { return h.stopped })
+}
+
+func (r *Run) waitWhile(ctx context.Context, holds func(*hold) bool) error {
 	for {
 		r.mu.Lock()
-		held, changed := r.hold.stopped || r.hold.pending || r.hold.taken, r.hold.changed
+		held, changed := holds(&r.hold), r.hold.changed
 		r.mu.Unlock()
 		if err := context.Cause(ctx); err != nil {
 			return err

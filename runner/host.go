@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"proctor/agents"
@@ -210,6 +211,12 @@ func (h *host) ReadFile(path string, max int64) ([]byte, error) {
 
 // WriteFile implements agents.Host.
 func (h *host) WriteFile(path string, data []byte) error {
+	// The sandbox enforces this on commands; this write happens outside it.
+	for _, fixed := range h.run.task.ReadOnly {
+		if rel, err := filepath.Rel(fixed, filepath.Clean(path)); err == nil && filepath.IsLocal(rel) {
+			return fmt.Errorf("writing %q: the task says that %q must stay as it is", path, fixed)
+		}
+	}
 	return outputs.WriteFile(h.run.dir.Workspace(), path, data)
 }
 

@@ -122,10 +122,10 @@ func (t *thinker) client(secrets *redact.Redactor) (agents.Model, func(), error)
 	return client, client.Close, nil
 }
 
-// mayCall holds a model call while the run is held and refuses it when the
+// mayCall holds a model call while the run stands still and refuses it when the
 // budget is spent.
 func (r *Run) mayCall() error {
-	if err := r.enter(r.ctx); err != nil {
+	if err := r.moving(r.ctx); err != nil {
 		return err
 	}
 	return r.checkLimits(r.ctx)

@@ -11,6 +11,7 @@ import (
 	"proctor/agents/bash"
 	"proctor/agents/human"
 	"proctor/agents/rerun"
+	"proctor/agents/research"
 	"proctor/agents/search"
 	"proctor/agents/tree"
 	"proctor/tasks"
@@ -24,6 +25,7 @@ func Kinds() []agents.Kind {
 		rerun.Kind(),
 		human.Kind(),
 		bash.Kind(),
+		research.Kind(),
 		tree.Kind(),
 	}
 }
