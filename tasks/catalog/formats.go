@@ -10,6 +10,7 @@ import (
 	"proctor/tasks"
 	"proctor/tasks/builtin"
 	"proctor/tasks/harbor"
+	"proctor/tasks/mlebench"
 )
 
 // embedded lists the suites that the binary carries.
@@ -34,6 +35,7 @@ type format struct {
 // it, so the more particular come first.
 func formats() []format {
 	return []format{
+		{"MLE-bench", mlebench.Detect, mlebench.Open},
 		{"Harbor", harbor.Detect, harbor.Open},
 	}
 }

@@ -1,0 +1,1 @@
+DIGITS = [f"d{i}" for i in range(10)]

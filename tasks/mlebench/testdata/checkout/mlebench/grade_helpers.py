@@ -1,0 +1,2 @@
+class InvalidSubmissionError(Exception):
+    """The submission cannot be graded."""
