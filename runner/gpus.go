@@ -18,6 +18,7 @@ type gpus struct {
 	sampler *gpu.Sampler
 	silent  chan string // why there are no samples, once
 	granted []gpu.Device
+	grant   gpu.Grant // what the sandbox is given so that they can be used
 
 	mu      sync.Mutex
 	tracker *gpu.Tracker
@@ -60,6 +61,9 @@ func (r *Run) openGPUs(ctx context.Context) error {
 	if err := gpu.Check(g.granted, r.task.Needs.GPUs, r.task.Needs.GPUMemory); err != nil {
 		return missingError{r.task.Ref, []string{err.Error()}}
 	}
+	if err := r.grantGPUs(); err != nil {
+		return err
+	}
 	g.tracker = gpu.NewTracker(gpu.Config{Select: selection})
 	g.tracker.SetGPUHours(r.spent.gpuHours)
 	return nil
@@ -85,12 +89,22 @@ func (g *gpus) close() error {
 	return g.sampler.Close()
 }
 
-// grant is what the sandbox must be given so that the devices can be used.
-func (g *gpus) grant() (gpu.Grant, error) {
-	if g == nil || len(g.granted) == 0 {
-		return gpu.Grant{}, nil
+// grantGPUs finds what the sandbox must be given so that the devices can be
+// used. A run that asked for none by name goes on without them when that is
+// not to be had, as in a container that shows the driver and not the devices.
+func (r *Run) grantGPUs() error {
+	if len(r.gpus.granted) == 0 {
+		return nil
 	}
-	return gpu.Host{}.Grant(g.granted)
+	grant, err := gpu.Host{}.Grant(r.gpus.granted)
+	if err == nil {
+		r.gpus.grant = grant
+		return nil
+	}
+	if r.task.Needs.GPUs > 0 || r.req.GPUs != "" && r.req.GPUs != "all" {
+		return fmt.Errorf("giving the run its GPUs: %w", err)
+	}
+	return r.emit(event.TypeNote, event.Note{Level: "warn", Text: "the run goes on without GPUs: " + err.Error()})
 }
 
 // watchGPUs turns samples into events, live and logged, and notes.

@@ -95,6 +95,7 @@ func (r *Run) command(ctx context.Context, a agents.Action, step int) (agents.Ob
 		Argv: argv(a), Dir: r.inWorkspace(a.Dir), Env: append(r.thinker.env(r.box.Endpoint()), a.Env...), TTY: true, Cols: cols, Rows: rows,
 	})
 	if err != nil {
+		r.noticeEnd(err)
 		return agents.Observation{ExitCode: 127, Text: err.Error()}, fmt.Errorf("starting %q: %w", a.Title, err)
 	}
 	release := r.bring(proc, a.Interactive)
@@ -114,12 +115,19 @@ func (r *Run) command(ctx context.Context, a agents.Action, step int) (agents.Ob
 	r.screen.finished()
 	o := agents.Observation{ExitCode: exit.Code, Metrics: found}
 	o.Text, o.Truncated = observer.Result()
+	r.noticeEnd(err)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
-	} else if errors.Is(err, sandbox.ErrEnded) {
-		r.finished(errSandboxGone) // before the agent can make something of it
 	}
 	return o, err
+}
+
+// noticeEnd ends the run when a command came to nothing for want of a
+// sandbox, before the agent can make something else of it.
+func (r *Run) noticeEnd(err error) {
+	if errors.Is(err, sandbox.ErrEnded) {
+		r.finished(errSandboxGone)
+	}
 }
 
 // drain shows and records what a process writes until it writes no more, and

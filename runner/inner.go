@@ -110,10 +110,7 @@ func (i *inner) run(ctx context.Context, q innerRequest) (a innerAnswer) {
 			return innerAnswer{ExitCode: -1, Error: err.Error()}
 		}
 	}
-	spec, err := i.bench.run.boxSpec()
-	if err != nil {
-		return innerAnswer{ExitCode: -1, Error: err.Error()}
-	}
+	spec := i.bench.run.boxSpec()
 	spec.Name = fmt.Sprintf("%s-inner%d", i.bench.run.dir.ID(), i.count)
 	spec.Workspace, spec.Workdir, spec.Mounts, spec.ReadOnly = home, graderHome, nil, nil
 	spec.Network = sandbox.Network{Policy: "none"}

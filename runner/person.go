@@ -221,10 +221,12 @@ func (r *Run) handback(author string) error {
 		return errors.New("the terminal is not taken over")
 	}
 	r.hold.taken = false
-	if r.shell != nil {
-		if err := r.shell.Kill(); err != nil {
-			r.trouble.Error("ending the person's shell", "err", err)
-		}
+	if shell := r.shell; shell != nil {
+		r.shells.Go(func() { // of a frozen run it ends when that goes on, which needs r.mu
+			if err := shell.Kill(); err != nil {
+				r.trouble.Error("ending the person's shell", "err", err)
+			}
+		})
 	}
 	r.hold.release()
 	r.tellTakeover(author)

@@ -196,11 +196,7 @@ func (r *Run) prepare(ctx context.Context, lock *rundir.Lock) error {
 	if err := seed(task.Seeds, r.dir.Workspace()); err != nil {
 		return err
 	}
-	spec, err := r.boxSpec()
-	if err != nil {
-		return err
-	}
-	box, err := kind.Open(ctx, spec)
+	box, err := kind.Open(ctx, r.boxSpec())
 	if err != nil {
 		return fmt.Errorf("starting the %s sandbox: %w", kind.Name, err)
 	}

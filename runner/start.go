@@ -107,7 +107,7 @@ func (r *Run) startedEvent() event.RunStarted {
 }
 
 // boxSpec says what the agent's sandbox is.
-func (r *Run) boxSpec() (sandbox.Spec, error) {
+func (r *Run) boxSpec() sandbox.Spec {
 	t := r.task
 	spec := sandbox.Spec{
 		Name: r.dir.ID(), Workspace: r.dir.Workspace(), Workdir: r.workdir(), ReadOnly: t.ReadOnly,
@@ -126,16 +126,15 @@ func (r *Run) boxSpec() (sandbox.Spec, error) {
 	for _, m := range t.Mounts {
 		spec.Mounts = append(spec.Mounts, sandbox.Mount{Source: m.Source, Target: m.Target, Writable: m.Writable})
 	}
-	grant, err := r.gpus.grant()
-	if err != nil {
-		return spec, fmt.Errorf("giving the run its GPUs: %w", err)
+	if r.gpus != nil {
+		grant := r.gpus.grant
+		spec.Devices = grant.Nodes
+		for _, lib := range grant.Libraries {
+			spec.Mounts = append(spec.Mounts, sandbox.Mount{Source: lib, Target: lib})
+		}
+		spec.Env = append(spec.Env, grant.Env(r.isolation.Mounts)...)
 	}
-	spec.Devices = grant.Nodes
-	for _, lib := range grant.Libraries {
-		spec.Mounts = append(spec.Mounts, sandbox.Mount{Source: lib, Target: lib})
-	}
-	spec.Env = append(spec.Env, grant.Env(r.isolation.Mounts)...)
-	return spec, nil
+	return spec
 }
 
 func (r *Run) workdir() string {

@@ -219,6 +219,26 @@ func TestTakeoverEndsWithItsShell(t *testing.T) {
 	}
 }
 
+// Handing the terminal back in a frozen run does not wait for the shell, which
+// cannot end before the run is resumed.
+func TestHandbackOfAFrozenRun(t *testing.T) {
+	t.Parallel()
+	thought := make(chan struct{})
+	l := begin(t, func(ctx context.Context, s *agents.Session) error {
+		<-thought
+		return score(ctx, s, "0.5")
+	}, attended)
+	l.phase(event.Running)
+	l.must(control.Command{Cmd: control.Takeover})
+	l.must(control.Command{Cmd: control.Freeze})
+	l.must(control.Command{Cmd: control.Handback})
+	l.must(control.Command{Cmd: control.Resume})
+	close(thought)
+	if s := l.ends(); *s.Verdict.Score != 0.5 || s.TakenOver {
+		t.Errorf("verdict %+v", s.Verdict)
+	}
+}
+
 // The command that runs can be taken over too; what is typed reaches it.
 func TestTakeoverOfACommand(t *testing.T) {
 	t.Parallel()
@@ -238,7 +258,7 @@ func TestTakeoverOfACommand(t *testing.T) {
 	}
 	l.must(control.Command{Cmd: control.Takeover})
 	l.must(control.Command{Cmd: control.Input, Data: []byte("0.625\r")})
-	l.must(control.Command{Cmd: control.Handback})
+	l.do(control.Command{Cmd: control.Handback}) // the run may be over by now
 	if s := l.ends(); *s.Verdict.Score != 0.625 || s.Verdict.Takeovers != 1 {
 		t.Errorf("verdict %+v", s.Verdict)
 	}

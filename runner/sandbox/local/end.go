@@ -31,6 +31,9 @@ func (s *Sandbox) end() {
 	s.ending.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), endWithin)
 		defer cancel()
+		s.mu.Lock()
+		s.lost = true // whatever ends from here on ends with the sandbox
+		s.mu.Unlock()
 		s.endErr = s.killAll(ctx)
 		s.stop()
 		if s.conn != nil {
@@ -123,7 +126,6 @@ func killMarked(ctx context.Context, name string) error {
 // abandon tells everyone who waits for a command that it is over.
 func (s *Sandbox) abandon() {
 	s.mu.Lock()
-	s.lost = true
 	commands := s.commands
 	s.commands = map[int]*process{}
 	s.mu.Unlock()

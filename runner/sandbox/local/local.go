@@ -51,7 +51,7 @@ type Sandbox struct {
 	seq      uint64
 	pending  map[uint64]chan response
 	commands map[int]*process
-	lost     bool // the guest is gone
+	lost     bool // it is ending
 
 	stop   context.CancelFunc // of what runs beside: watchers, forwarding
 	beside sync.WaitGroup
@@ -319,7 +319,11 @@ func (s *Sandbox) receive() {
 		s.mu.Lock()
 		if reply.Exit != nil {
 			p := s.commands[reply.Exit.ID]
-			delete(s.commands, reply.Exit.ID)
+			if s.lost {
+				p = nil // abandon says what became of it
+			} else {
+				delete(s.commands, reply.Exit.ID)
+			}
 			s.mu.Unlock()
 			closeFiles(m.Files)
 			if p != nil {
@@ -357,7 +361,11 @@ func (s *Sandbox) call(ctx context.Context, req wire.Request, files ...*os.File)
 		delete(s.pending, req.Seq)
 		s.mu.Unlock()
 	}()
-	if err := s.conn.Send(req, files...); err != nil {
+	err := s.conn.Send(req, files...)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, os.ErrClosed) {
+		return response{}, errEnded
+	}
+	if err != nil {
 		return response{}, err
 	}
 	select {
