@@ -10,7 +10,10 @@ import (
 	"proctor/tasks"
 	"proctor/tasks/builtin"
 	"proctor/tasks/harbor"
+	"proctor/tasks/mlagentbench"
 	"proctor/tasks/mlebench"
+	"proctor/tasks/mlrb"
+	"proctor/tasks/mlrcbench"
 )
 
 // embedded lists the suites that the binary carries.
@@ -36,6 +39,9 @@ type format struct {
 func formats() []format {
 	return []format{
 		{"MLE-bench", mlebench.Detect, mlebench.Open},
+		{"MLRC-Bench", mlrcbench.Detect, mlrcbench.Open},
+		{"MLAgentBench", mlagentbench.Detect, mlagentbench.Open},
+		{"ML Research Benchmark", mlrb.Detect, mlrb.Open},
 		{"Harbor", harbor.Detect, harbor.Open},
 	}
 }

@@ -1,0 +1,1 @@
+"""What the tasks of MLRC-Bench import of their harness, as Proctor provides it."""
