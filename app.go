@@ -10,17 +10,18 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"proctor/agents"
 	"proctor/agents/roster"
 	"proctor/config"
 	"proctor/runner"
 	"proctor/runner/control"
+	"proctor/runner/needs"
 	"proctor/runner/rundir"
 	"proctor/runner/sandbox"
 	"proctor/runner/sandbox/kinds"
@@ -40,11 +41,7 @@ type app struct {
 
 // load reads the settings and finds the runs.
 func (a *app) load() error {
-	path, required := a.configPath, a.configPath != ""
-	if !required {
-		path = filepath.Join(xdg("XDG_CONFIG_HOME", ".config"), "proctor", "config.toml")
-	}
-	loaded, err := config.Load(defaults, path, required)
+	loaded, err := config.Load(defaults, a.settingsPath(), a.configPath != "")
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
@@ -52,6 +49,14 @@ func (a *app) load() error {
 	a.store = rundir.NewStore(filepath.Join(xdg("XDG_STATE_HOME", ".local/state"), "proctor", "runs"))
 	a.catalog = catalog.New(loaded.Tasks.Roots)
 	return nil
+}
+
+// settingsPath is the person's settings file, which may not be there.
+func (a *app) settingsPath() string {
+	if a.configPath != "" {
+		return a.configPath
+	}
+	return filepath.Join(xdg("XDG_CONFIG_HOME", ".config"), "proctor", "config.toml")
 }
 
 // xdg returns a base directory of the XDG specification.
@@ -87,6 +92,9 @@ type plan struct {
 	gpus                        string // as gpu.ParseSelection reads it
 	mode                        string // how the person goes along
 	patterns                    []string
+	remarks                     io.Writer       // is told what the run goes without; may be nil
+	anyway                      bool            // start without what the task might do without
+	attempt                     *rundir.Attempt // which of several attempts it is; nil for a run of its own
 }
 
 // start starts a run's supervisor.
@@ -95,10 +103,11 @@ func (a *app) start(ctx context.Context, p plan) (rundir.Dir, error) {
 	if err != nil {
 		return rundir.Dir{}, err
 	}
-	if err := a.able(ctx, task, p); err != nil {
+	if _, err := kinds.Pick(ctx, p.sandbox); err != nil {
 		return rundir.Dir{}, err
 	}
-	if _, err := kinds.Pick(ctx, p.sandbox); err != nil {
+	kind, err := a.able(ctx, task, p)
+	if err != nil {
 		return rundir.Dir{}, err
 	}
 	now := time.Now()
@@ -111,9 +120,9 @@ func (a *app) start(ctx context.Context, p plan) (rundir.Dir, error) {
 	}
 	req := rundir.Request{
 		ID:   rundir.NewID(now, task.Name, p.agent, uint16(rand.Uint32())),
-		Task: task.Ref, Agent: p.agent, Model: p.model, Sandbox: p.sandbox,
+		Task: task.Ref, Agent: p.agent, Settings: a.config.Agents[roster.Short(kind)], Model: p.model, Sandbox: p.sandbox,
 		Budget: p.budget(task.Budget), Seed: p.seed, Attended: p.attended,
-		GPUs: p.gpus, Mode: p.mode, Patterns: p.patterns, OnSoft: onSoft, Soft: a.config.Run.SoftLimit, Version: version(), Created: now.UTC(),
+		GPUs: p.gpus, Mode: p.mode, Patterns: p.patterns, Attempt: p.attempt, OnSoft: onSoft, Soft: a.config.Run.SoftLimit, Version: version(), Created: now.UTC(),
 	}
 	args := []string{"supervise"}
 	if a.configPath != "" {
@@ -127,22 +136,22 @@ func (a *app) start(ctx context.Context, p plan) (rundir.Dir, error) {
 }
 
 // able says before a run is made what would keep its agent from doing it.
-func (a *app) able(ctx context.Context, task *tasks.Task, p plan) error {
+func (a *app) able(ctx context.Context, task *tasks.Task, p plan) (agents.Kind, error) {
 	kind, options, err := roster.Find(p.agent)
 	if err != nil {
-		return err
+		return kind, err
 	}
 	if kind.FromRun {
 		if _, err := a.store.Find(options.Arg); err != nil {
-			return err
+			return kind, err
 		}
-		return nil // its record is read when the run has begun
+		return kind, nil // its record is read when the run has begun
 	}
-	options.Model = p.model
+	options.Model, options.Extra = p.model, a.config.Agents[roster.Short(kind)]
 	missing := kind.Check(ctx, task, options)
 	if p.model != "" {
 		if _, _, err := a.findModel(p.model); err != nil {
-			return err
+			return kind, err
 		}
 	} else if !kind.NoModel {
 		missing = append(missing, "it needs a model: --model NAME, from a [models.NAME] table of the settings or a server on this machine")
@@ -150,11 +159,20 @@ func (a *app) able(ctx context.Context, task *tasks.Task, p plan) error {
 	if kind.Person && !p.attended {
 		missing = append(missing, "it is a person: start it on a terminal, without --headless or --detach")
 	}
-	missing = append(slices.Clone(task.Missing), missing...)
-	if len(missing) > 0 {
-		return fmt.Errorf("agent %s cannot run %s here: %s", p.agent, task.Ref, strings.Join(missing, "; "))
+	lacks := a.machine(ctx, p.sandbox, p.gpus).Check(ctx, []*tasks.Task{task})[0]
+	if p.anyway {
+		lacks = needs.Insist(lacks)
 	}
-	return nil
+	missing = append(needs.Stopping(lacks), missing...)
+	if len(missing) > 0 {
+		return kind, fmt.Errorf("agent %s cannot run %s here: %s", p.agent, task.Ref, strings.Join(missing, "; "))
+	}
+	if p.remarks != nil && p.attempt == nil {
+		for _, text := range needs.Remarks(lacks) {
+			fmt.Fprintf(p.remarks, "proctor: note: %s\n", terminal.Clean(text))
+		}
+	}
+	return kind, nil
 }
 
 // find returns the run that an argument names, or the one that is alive.

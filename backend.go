@@ -10,6 +10,7 @@ import (
 	"proctor/agents/roster"
 	"proctor/runner"
 	"proctor/runner/control"
+	"proctor/runner/needs"
 	"proctor/runner/rundir"
 	"proctor/runner/sandbox/kinds"
 	"proctor/runner/watch"
@@ -43,8 +44,23 @@ func (a *app) open(ctx context.Context, first ui.First) error {
 
 // Tasks implements ui.Backend.
 func (b backend) Tasks(ctx context.Context) ([]*tasks.Task, []tasks.Problem) {
-	return b.catalog.List(ctx)
+	list, problems := b.catalog.List(ctx)
+	ctx, cancel := context.WithTimeout(ctx, launchCheck)
+	defer cancel()
+	for i, lacks := range b.machine(ctx, b.config.Run.Sandbox, "").Check(ctx, list) {
+		if len(lacks) > 0 {
+			task := *list[i]
+			task.Missing = needs.Stopping(lacks)
+			task.Warnings = append(needs.Remarks(lacks), task.Warnings...)
+			list[i] = &task
+		}
+	}
+	return list, problems
 }
+
+// launchCheck is how long the launch screen's list waits for Python and the
+// GPUs' driver to say what there is. A run looks again before it starts.
+const launchCheck = 4 * time.Second
 
 // Agents implements ui.Backend.
 func (b backend) Agents(ctx context.Context, task *tasks.Task) []ui.AgentChoice {
@@ -80,6 +96,12 @@ func (b backend) CommandLine(s ui.Start) string {
 		words = append(words, "--model", quote(s.Model))
 	}
 	words = append(words, "--time", shortDuration(s.Budget.Time), "--steps", fmt.Sprint(s.Budget.Steps))
+	if s.Budget.Tokens > 0 {
+		words = append(words, "--tokens", fmt.Sprint(s.Budget.Tokens))
+	}
+	if s.Budget.Cost > 0 {
+		words = append(words, "--cost", fmt.Sprint(s.Budget.Cost))
+	}
 	if s.Seed != defaultSeed {
 		words = append(words, "--seed", fmt.Sprint(s.Seed))
 	}

@@ -12,41 +12,84 @@ import (
 	"proctor/agents"
 	"proctor/agents/roster"
 	"proctor/runner"
+	"proctor/runner/attempts"
 	"proctor/runner/rundir"
 	"proctor/runner/sandbox"
 	"proctor/runner/sandbox/kinds"
-	"proctor/tasks"
 	"proctor/tasks/grade"
 	"proctor/ui/plain"
 )
 
 func runsCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "runs", Short: "List the runs, newest first", Args: cobra.NoArgs}
+	cmd := &cobra.Command{
+		Use: "runs [GROUP]", Short: "List the runs, newest first, or one group of attempts",
+		Long: `Lists the runs, newest first; several attempts that were started together are
+one line. With GROUP, the name of such a group, it shows each attempt and what
+they come to together: pass@k, the mean score, and their standard errors.
+
+--json lists every run, each attempt with its group; with --groups, or GROUP,
+what the attempts come to.`,
+		Args: cobra.MaximumNArgs(1),
+	}
 	asJSON := jsonFlag(cmd)
-	cmd.RunE = func(*cobra.Command, []string) error {
+	grouped := cmd.Flags().Bool("groups", false, "list the groups of attempts only")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		all, err := runner.List(a.store)
 		if err != nil {
 			return err
 		}
+		groups := attempts.Groups(all)
+		switch {
+		case len(args) == 1:
+			g, err := attempts.Find(groups, args[0])
+			if err != nil {
+				return exitError{exitUsage, err}
+			}
+			return a.print(*asJSON, g, func(w io.Writer) { printGroup(w, g) })
+		case *grouped:
+			return a.print(*asJSON, groups, func(w io.Writer) { printRuns(w, nil, groups) })
+		}
 		if all == nil {
 			all = []rundir.Summary{}
 		}
-		return a.print(*asJSON, all, func(w io.Writer) { printRuns(w, all) })
+		return a.print(*asJSON, all, func(w io.Writer) { printRuns(w, all, groups) })
 	}
 	return cmd
 }
 
-func printRuns(out io.Writer, all []rundir.Summary) {
-	if len(all) == 0 {
+// printRuns prints a line for each run and each group, a group where its
+// newest attempt is.
+func printRuns(out io.Writer, all []rundir.Summary, groups []attempts.Group) {
+	if len(all) == 0 && len(groups) == 0 {
 		fmt.Fprintln(out, "no runs yet: proctor demo makes one")
 		return
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	fmt.Fprintln(w, "RUN\tSTATE\tTASK\tAGENT\tWORKED\tRESULT")
+	rest := map[string]attempts.Group{}
+	for _, g := range groups {
+		rest[g.ID] = g
+	}
+	line := func(g attempts.Group) {
+		words := g.Words(func(x float64) string { return grade.Format(x, g.Unit) })
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\t%s\n", g.ID, g.State(), g.Task, g.Agent, strings.Join(words, " · "))
+		delete(rest, g.ID)
+	}
 	for _, r := range all {
+		if r.Attempt != nil {
+			if g, ok := rest[r.Attempt.Group]; ok {
+				line(g)
+			}
+			continue
+		}
 		worked := time.Duration(r.Work * float64(time.Second)).Round(time.Second)
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Phase, r.Task, r.Agent, worked, result(r))
+	}
+	for _, g := range groups {
+		if _, ok := rest[g.ID]; ok {
+			line(g)
+		}
 	}
 }
 
@@ -58,6 +101,9 @@ func result(r rundir.Summary) string {
 		words = append(words, grade.Format(*v.Score, v.Unit))
 		if v.Medal != "" {
 			words = append(words, v.Medal)
+		}
+		if v.Entered != nil {
+			words = append(words, "entered by "+v.Entered.By)
 		}
 	case v != nil:
 		words = append(words, strings.ReplaceAll(string(v.Status), "_", " "))
@@ -96,6 +142,9 @@ func (a *app) printRun(dir rundir.Dir, asJSON bool) error {
 			fmt.Fprintf(w, "reason    %s\n", s.Reason)
 		}
 		fmt.Fprintf(w, "worked    %s, %d steps\n", s.WorkAt(time.Now()).Round(time.Second), s.Steps)
+		if at := dir.Attempt(); at != nil {
+			fmt.Fprintf(w, "attempt   %d of %d, seed %d: proctor runs %s\n", at.Number, at.Of, s.Run.Seed, at.Group)
+		}
 		if s.Best != nil {
 			fmt.Fprintf(w, "best      %s %s\n", s.Run.Task.Metric, grade.Format(*s.Best, s.Run.Task.Unit))
 		}
@@ -110,59 +159,6 @@ func (a *app) printRun(dir rundir.Dir, asJSON bool) error {
 		}
 		fmt.Fprintf(w, "record    %s\n", dir.Path())
 	})
-}
-
-func tasksCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "tasks", Short: "List the tasks", Args: cobra.NoArgs}
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		list, problems := a.catalog.List(cmd.Context())
-		return a.print(*asJSON, taskRows(list, problems), func(w io.Writer) { printTasks(w, list, problems) })
-	}
-	return cmd
-}
-
-// A taskRow is a task in JSON.
-type taskRow struct {
-	Ref            string       `json:"ref"`
-	Title          string       `json:"title,omitempty"`
-	Summary        string       `json:"summary,omitempty"`
-	Metric         string       `json:"metric,omitempty"`
-	HigherIsBetter bool         `json:"higher_is_better"`
-	Budget         tasks.Budget `json:"budget,omitzero"`
-	Missing        []string     `json:"missing,omitempty"`
-	Error          string       `json:"error,omitempty"`
-}
-
-func taskRows(list []*tasks.Task, problems []tasks.Problem) []taskRow {
-	rows := []taskRow{}
-	for _, t := range list {
-		rows = append(rows, taskRow{t.Ref, t.Title, t.Summary, t.Metric.Name, t.Metric.HigherIsBetter, t.Budget, t.Missing, ""})
-	}
-	for _, p := range problems {
-		rows = append(rows, taskRow{Ref: p.Ref, Error: p.Err.Error()})
-	}
-	return rows
-}
-
-func printTasks(out io.Writer, list []*tasks.Task, problems []tasks.Problem) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	defer w.Flush()
-	fmt.Fprintln(w, "TASK\tMETRIC\tBUDGET\tABOUT")
-	for _, t := range list {
-		direction := "↓"
-		if t.Metric.HigherIsBetter {
-			direction = "↑"
-		}
-		about := t.Title
-		if len(t.Missing) > 0 {
-			about += " (missing: " + strings.Join(t.Missing, "; ") + ")"
-		}
-		fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\n", t.Ref, t.Metric.Name, direction, t.Budget.Time, about)
-	}
-	for _, p := range problems {
-		fmt.Fprintf(w, "%s\t\t\tcannot be read: %v\n", p.Ref, p.Err)
-	}
 }
 
 func agentsCommand(a *app) *cobra.Command {

@@ -112,6 +112,7 @@ const examples = `proctor demo
 proctor run digits --agent search --time 5m
 proctor run ./my-task --agent human
 proctor run diabetes --agent search --headless --json > events.jsonl
+proctor tasks add ~/mle-bench
 proctor hint 20261121 "model=knn"
 proctor attach`
 
@@ -128,7 +129,7 @@ func newRoot(a *app) *cobra.Command {
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.load() }
 	root.AddCommand(
 		demoCommand(a), runCommand(a), attachCommand(a), replayCommand(a),
-		runsCommand(a), showCommand(a),
+		runsCommand(a), showCommand(a), exportCommand(a),
 		steer(a, "pause", "Pause a run when its present action has finished", simple("pause")),
 		steer(a, "freeze", "Stop every process of a run at once", simple("freeze")),
 		steer(a, "resume", "Let a paused or frozen run go on", simple("resume")),
@@ -137,5 +138,6 @@ func newRoot(a *app) *cobra.Command {
 		tasksCommand(a), agentsCommand(a), doctorCommand(a), gpuCommand(),
 		superviseCommand(a),
 	)
+	root.AddCommand(handsCommands(a)...)
 	return root
 }

@@ -55,7 +55,7 @@ func (a *app) modelChoices(ctx context.Context) []ui.ModelChoice {
 	var all []ui.ModelChoice
 	for _, name := range slices.Sorted(maps.Keys(a.config.Models)) {
 		m := a.config.Models[name]
-		c := ui.ModelChoice{Name: name, Summary: string(m.Provider) + " " + m.Name}
+		c := ui.ModelChoice{Name: name, Summary: string(m.Provider) + " " + m.Name + ", " + priceWords(m.Price)}
 		if _, err := m.Key(os.Getenv); err != nil {
 			c.Missing = err.Error()
 		}
@@ -66,6 +66,14 @@ func (a *app) modelChoices(ctx context.Context) []ui.ModelChoice {
 		all = append(all, ui.ModelChoice{Name: id, Summary: "on this machine, " + local[id].BaseURL})
 	}
 	return all
+}
+
+// priceWords says what a model costs.
+func priceWords(p llm.Price) string {
+	if p.Input == nil || p.Output == nil {
+		return "no price given"
+	}
+	return fmt.Sprintf("$%g in, $%g out per million tokens", *p.Input, *p.Output)
 }
 
 // serverChecks says which model servers answer on this machine.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"proctor/runner"
 	"proctor/runner/control"
 	"proctor/runner/event"
+	"proctor/runner/imported"
 	"proctor/runner/rundir"
 	"proctor/runner/watch"
 	"proctor/tasks"
@@ -61,6 +63,14 @@ unique name, or a path to a task directory.
 Without a terminal, or with --plain, one line per event is printed. With
 --headless nobody is asked anything; --headless --json prints exactly the
 run's events. --detach starts the run and returns.
+
+--attempts N makes N runs, --parallel M of them at once, with the seeds S, S+1
+and so on from --seed S (which is 1 unless given). Nobody is asked anything;
+each start and each end is a line, and what they come to together is printed
+at the end: pass@1 to pass@N with standard errors, and the mean score. With
+--json that is one object, and the lines go to standard error. Ctrl-C starts
+no more; attempts that were started go on by themselves, and proctor runs
+GROUP shows later what they came to. The exit status is that of the worst.
 ` + exits,
 		Args: cobra.ExactArgs(1),
 	}
@@ -77,7 +87,10 @@ run's events. --detach starts the run and returns.
 	approve := f.Bool("approve", false, "ask before every action")
 	only := f.StringArray("approve-only", nil, "ask before actions that match, such as 'rm *' (repeatable)")
 	step := f.Bool("step", false, "pause after every action")
-	seed := f.Int64("seed", defaultSeed, "seed of the agent's choices")
+	seed := f.Int64("seed", defaultSeed, "seed of the agent's choices; attempt k of several has this plus k-1")
+	anyway := f.Bool("anyway", false, "start although Python, a module or memory that the task asks for is missing")
+	several := f.Int("attempts", 0, "make so many runs, each with the next seed, and sum them up")
+	parallel := f.Int("parallel", 1, "how many of the attempts go on at once")
 	headless := f.Bool("headless", false, "ask nobody, print a line per event")
 	detach := f.Bool("detach", false, "start the run and return")
 	plainly := f.Bool("plain", false, "print a line per event instead of the console")
@@ -93,12 +106,20 @@ run's events. --detach starts the run and returns.
 		p := plan{
 			task: args[0], agent: or(*agent, a.config.Run.Agent), sandbox: or(*box, a.config.Run.Sandbox), model: *model,
 			budget: asked(f, tasks.Budget{Time: *duration, Steps: *steps, Tokens: *tokens, Cost: *cost, GPUHours: *gpuHours}), gpus: *gpus, seed: *seed, attended: !quiet && onTerminal(),
+			anyway: *anyway, remarks: a.err,
 		}
 		switch {
 		case *step:
 			p.mode = "step"
 		case *approve || len(*only) > 0:
 			p.mode, p.patterns = "approve", *only
+		}
+		if f.Changed("attempts") || f.Changed("parallel") {
+			if err := severalRuns(f, *several, *parallel); err != nil {
+				return exitError{exitUsage, err}
+			}
+			p.attended = false
+			return a.attempts(cmd.Context(), p, *several, *parallel, *asJSON)
 		}
 		dir, err := a.start(cmd.Context(), p)
 		switch {
@@ -117,6 +138,27 @@ run's events. --detach starts the run and returns.
 		}
 	}
 	return cmd
+}
+
+// severalRuns says what is wrong with asking for several attempts so.
+func severalRuns(flags *pflag.FlagSet, n, parallel int) error {
+	switch {
+	case !flags.Changed("attempts"):
+		return errors.New("--parallel says how many of several attempts go on at once: give --attempts too")
+	case n < 1 || n > mostAttempts:
+		return fmt.Errorf("--attempts must be from 1 to %d", mostAttempts)
+	case parallel < 1:
+		return errors.New("--parallel must be at least 1")
+	}
+	for _, name := range []string{"approve", "approve-only", "step"} {
+		if flags.Changed(name) {
+			return fmt.Errorf("--%s wants a person in every run: start the attempts one by one, or leave it out", name)
+		}
+	}
+	if flags.Changed("detach") {
+		return errors.New("--detach cannot start attempts that wait for each other: leave it out and press Ctrl-C when those that are going on are enough, or run the command in the background")
+	}
+	return nil
 }
 
 func demoBudget(tasks.Budget) tasks.Budget { return tasks.Budget{Time: 2 * time.Minute} }
@@ -272,29 +314,65 @@ func attachCommand(a *app) *cobra.Command {
 
 func replayCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "replay [RUN]", Short: "Play a run's record back at the pace at which it was made",
+		Use: "replay [RUN | TRACE]", Short: "Play a run's record back at the pace at which it was made",
 		Long: `Opens the console fed from a run's record, pauses shortened. Space halts it,
-+ and - change the speed.`,
-		Args: cobra.MaximumNArgs(1),
++ and - change the speed.
+
+TRACE is a run of MLAgentBench's own agent: its env_log/trace.json, or the log
+directory above it, whose agent_log then gives plans and thoughts.`,
+		Example: "proctor replay 7f3a --speed 8\nproctor replay logs/cifar10/env_log/trace.json --speed 60",
+		Args:    cobra.MaximumNArgs(1),
 	}
 	speed := cmd.Flags().Float64("speed", 1, "recorded seconds per second, 0.1 to 1000")
 	asJSON := cmd.Flags().Bool("json", false, "print the events as JSON, one a line, at their pace")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		dir, err := a.newest(args)
-		switch {
-		case err != nil:
-			return err
-		case *speed < 0.1 || *speed > 1000:
+		if *speed < 0.1 || *speed > 1000 {
 			return exitError{exitUsage, errors.New("--speed must be from 0.1 to 1000")}
+		}
+		dir, done, err := a.recorded(args)
+		if err != nil {
+			return err
+		}
+		defer done()
+		switch {
 		case *asJSON:
 			return a.playback(cmd.Context(), dir, *speed, eventPrinter(a.out))
 		case !onTerminal():
 			return a.playback(cmd.Context(), dir, *speed, linePrinter(a.out))
 		default:
-			return a.open(cmd.Context(), ui.First{Run: dir.ID(), Replay: true, Speed: *speed})
+			return a.open(cmd.Context(), ui.First{Run: dir.Path(), Replay: true, Speed: *speed})
 		}
 	}
 	return cmd
+}
+
+// recorded finds what to replay: a run, or the record of another program's,
+// which is turned into one for as long as it is looked at. done clears up.
+func (a *app) recorded(args []string) (dir rundir.Dir, done func(), err error) {
+	done = func() {}
+	if dir, err = a.newest(args); err == nil || len(args) == 0 {
+		return dir, done, err
+	}
+	if _, missing := os.Stat(args[0]); missing != nil {
+		return dir, done, err
+	}
+	path, err := filepath.Abs(args[0])
+	if err != nil {
+		return dir, done, exitError{exitUsage, err}
+	}
+	if dir, err = a.store.Find(path); err == nil {
+		return dir, done, nil
+	}
+	parent, err := os.MkdirTemp("", "proctor-replay-")
+	if err != nil {
+		return dir, done, fmt.Errorf("making room for the trace: %w", err)
+	}
+	done = func() { _ = os.RemoveAll(parent) }
+	if dir, err = imported.Trace(args[0], parent); err != nil {
+		done()
+		return dir, done, exitError{exitUsage, fmt.Errorf("%q is neither a run nor a trace: no run has that id, it is no directory with an events.jsonl, and as MLAgentBench's trace.json: %w", args[0], err)}
+	}
+	return dir, done, nil
 }
 
 // playback prints a run's events at the pace at which they came.

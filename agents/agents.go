@@ -34,21 +34,14 @@ type Kind struct {
 	// Person says that somebody at a terminal does the work, so that the
 	// agent cannot run headless.
 	Person bool
-	Redoes bool // Options.Arg names an earlier run, whose actions come as Options.Log
+	// Defaults is the agent's own table of config.toml with its defaults, a
+	// struct with json tags; nil when it has none.
+	Defaults any
 	// Check reports what keeps the agent from running the task here, one
 	// line each; none when it can. task may be nil for a general answer.
 	Check func(ctx context.Context, task *tasks.Task, o Options) []string
 	// New makes an agent from its options.
 	New func(o Options) (Agent, error)
-}
-
-// Options is what an agent can be told when it is made.
-type Options struct {
-	Arg   string          // what follows the colon of a family's name, or a run for rerun
-	Model string          // name of a model in the configuration
-	Extra json.RawMessage // the agent's own table of config.toml, as JSON
-	// Log is the event log of the run named by Arg, for agents that redo one.
-	Log []RecordedAction
 }
 
 // A RecordedAction is an action of an earlier run as its log has it.
@@ -99,6 +92,10 @@ type Host interface {
 	Metric(m Metric)
 	Note(text string)
 
+	// Ready waits while the run is paused or a person has the terminal. Who
+	// calls it before taking hints and asking the model acts on what was said
+	// and done meanwhile.
+	Ready(ctx context.Context) error
 	// Hints returns the hints that have come since the last call.
 	Hints() []Hint
 	// HintArrived is signalled when a hint is waiting.
@@ -166,7 +163,10 @@ type Observation struct {
 	Seconds   float64 `json:"seconds"` // working seconds
 	TimedOut  bool    `json:"timed_out,omitempty"`
 	// Denied says that the person did not let the action happen; Text is why.
-	Denied  bool     `json:"denied,omitempty"`
+	Denied bool `json:"denied,omitempty"`
+	// Instead is the command that the person put in place of the agent's;
+	// empty when it was left as it was.
+	Instead string   `json:"instead,omitempty"`
 	Metrics []Metric `json:"-"` // what the task's metric pattern found in it
 }
 

@@ -3,6 +3,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,7 +22,9 @@ type Config struct {
 	Grader   Grader
 	GPU      GPU
 	Tasks    Tasks
-	Models   map[string]llm.Model // by the name that --model takes
+	// Agents holds each agent's own table as JSON, whole, by the agent's name.
+	Agents map[string]json.RawMessage
+	Models map[string]llm.Model // by the name that --model takes
 }
 
 // Run is the table [run].
@@ -61,7 +64,8 @@ type GPU struct {
 	TellAgent bool
 }
 
-// Tasks is the table [tasks].
+// Tasks is the table [tasks]. A ~ at the beginning of a root is the home
+// directory.
 type Tasks struct{ Roots []string }
 
 // Load reads the defaults and the file at path over them. A file that is not
@@ -80,8 +84,9 @@ func Load(defaults []byte, path string, required bool) (Config, error) {
 	both.own.Only(append(both.base.Keys(), "models")...)
 	c := Config{
 		Run: both.run(), Terminal: both.terminal(), Sandbox: both.sandbox(), Grader: both.grader(), GPU: both.gpu(),
-		Tasks: Tasks{Roots: both.section("tasks").from("roots").Strings("roots")},
+		Tasks: both.tasks(),
 	}
+	c.Agents = both.agents()
 	c.Models = models(own.Top())
 	return c, errors.Join(base.Err(), own.Err())
 }
@@ -178,6 +183,33 @@ func (l layers) sandbox() Sandbox {
 		s.from("cpus").Wrong("cpus", "a number of cores, or 0 for no limit")
 	}
 	return box
+}
+
+// agents merges each agent's table key by key. What a key's value may be is
+// for the agent to say.
+func (l layers) agents() map[string]json.RawMessage {
+	all := map[string]json.RawMessage{}
+	section := l.section("agents")
+	for _, name := range section.base.Keys() {
+		agent, merged := section.section(name), map[string]any{}
+		for _, key := range agent.base.Keys() {
+			merged[key] = agent.from(key).Get(key)
+		}
+		text, err := json.Marshal(merged)
+		if err != nil {
+			agent.own.File().Errorf(agent.own.Path(), "%s cannot be read: %v", agent.own.Path(), err)
+		}
+		all[name] = text
+	}
+	return all
+}
+
+func (l layers) tasks() Tasks {
+	var t Tasks
+	for _, root := range l.section("tasks").from("roots").Strings("roots") {
+		t.Roots = append(t.Roots, Expand(root))
+	}
+	return t
 }
 
 func (l layers) gpu() GPU {

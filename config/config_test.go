@@ -65,6 +65,8 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 		"[run]\non_soft_limit = \"panic\"\n": `config.toml:2: run.on_soft_limit is the string "panic", expected one of ["ask" "continue"]`,
 		"[sandbox]\nmemory = \"lots\"\n":     `config.toml:2: sandbox.memory is the string "lots", expected a size such as "512M" or "2G"`,
 		"[ui\n":                              `config.toml:1: not valid TOML`,
+		"[agents.bsh]\nidle = 1\n":           `config.toml:1: unknown key agents.bsh; did you mean "bash"?`,
+		"[agents.bash]\nidel = 1\n":          `config.toml:2: unknown key agents.bash.idel; did you mean "idle"?`,
 		"[tasks]\nroots = [1]\n":             `config.toml:2: tasks.roots is a list, expected a list of strings`,
 	} {
 		if _, err := load(t, own); err == nil || !strings.Contains(err.Error(), want) {

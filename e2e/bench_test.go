@@ -16,6 +16,8 @@ import (
 
 	"github.com/creack/pty"
 
+	"proctor/agents/llm/scripted"
+	"proctor/agents/llm/wire"
 	"proctor/runner/control"
 	"proctor/runner/event"
 	"proctor/runner/terminal"
@@ -248,6 +250,69 @@ show %d; touch large; while [ ! -e go ]; do sleep 0.05; done
 	}
 	write(b, filepath.Join(r.Workspace(), "go"), "")
 	r.ends()
+}
+
+// BenchmarkThousandSteps measures a run of the agent bash after a tenth of its
+// steps and at its last: what its supervisor and a console hold, how long the
+// console takes to show what a key does, and how long the log is.
+// PROCTOR_BENCH_LARGE=1 makes it 1,000 steps, otherwise it is 200.
+func BenchmarkThousandSteps(b *testing.B) {
+	steps := 200
+	if os.Getenv("PROCTOR_BENCH_LARGE") == "1" {
+		steps = 1000
+	}
+	u := newUser(b)
+	early, late, measured := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	u.withModel(func(n int, r scripted.Request) scripted.Turn {
+		switch n {
+		case steps / 10:
+			close(early)
+			<-measured
+		case steps:
+			close(late)
+			<-measured
+			return bashCall("echo 0.9 >out.txt")
+		case steps + 1:
+			return scripted.Turn{Calls: []scripted.Call{{Name: "submit", Args: `{}`}}}
+		}
+		turn := bashCall(fmt.Sprintf("seq %d %d # step", 100*n, 100*n+300))
+		turn.Usage = &wire.Usage{Input: int64(len(r.Body)) / 3, Output: 20}
+		return turn
+	})
+	r := u.run(u.task(task{}), "--agent", "bash", "--model", "scripted", "--time", "1h")
+	console := u.console("attach")
+	figures := func(reached chan struct{}) (m [3]float64) {
+		<-reached
+		console.shows("RUNNING")
+		began := time.Now()
+		console.press("?")
+		console.shows("these keys")
+		m[2] = float64(time.Since(began).Milliseconds())
+		console.press("\x1b")
+		poll(b, "the help is closed", func() bool { return !console.has("these keys") })
+		m[0], m[1] = float64(resident(b, supervisor(r.Dir)))/1024, float64(resident(b, console.cmd.Process.Pid))/1024
+		measured <- struct{}{}
+		return m
+	}
+	measure := sync.OnceValue(func() (m [2][3]float64) {
+		m[0] = figures(early)
+		m[1] = figures(late)
+		r.ends()
+		return m
+	})
+	for b.Loop() {
+		for i, when := range []string{"early", "late"} {
+			m := measure()[i]
+			b.ReportMetric(m[0], "MiB-supervisor-"+when)
+			b.ReportMetric(m[1], "MiB-console-"+when)
+			b.ReportMetric(m[2], "ms-key-"+when)
+		}
+		log, err := os.Stat(r.Events())
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(log.Size())/1e6, "MB-log")
+	}
 }
 
 // BenchmarkIdle measures what a console and a supervisor cost while nothing

@@ -51,13 +51,14 @@ func (r *Run) setMode(mode string, patterns []string, author string) error {
 }
 
 // approve asks the person about an action when the mode wants it. It returns
-// the action as it may happen, perhaps with another command, or why not.
-func (r *Run) approve(ctx context.Context, a agents.Action) (agents.Action, string, error) {
+// the action as it may happen, perhaps with another command; what is denied
+// comes with the observation that says why.
+func (r *Run) approve(ctx context.Context, a agents.Action) (agents.Action, *agents.Observation, error) {
 	r.mu.Lock()
 	asked := r.mode == modeApprove && (len(r.patterns) == 0 || matches(r.patterns, a))
 	r.mu.Unlock()
 	if !asked {
-		return a, "", nil
+		return a, nil, nil
 	}
 	options := []string{choiceApprove, choiceDeny, choiceAll}
 	if a.Shell != "" {
@@ -67,25 +68,25 @@ func (r *Run) approve(ctx context.Context, a agents.Action) (agents.Action, stri
 		Kind: "approve", Text: "may the agent do this?", Detail: detail(a), Options: options, Default: choiceDeny,
 	})
 	if err != nil {
-		return a, "", err
+		return a, nil, err
 	}
 	switch answer.Choice {
 	case choiceApprove:
-		return a, "", nil
+		return a, nil, nil
 	case choiceAll:
-		return a, "", r.setMode(modeAuto, nil, answer.Author)
+		return a, nil, r.setMode(modeAuto, nil, answer.Author)
 	case choiceEdit:
 		if strings.TrimSpace(answer.Text) == "" {
-			return a, "", errors.New("the edited command is empty")
+			return a, nil, errors.New("the edited command is empty")
 		}
 		a.Shell, a.Title, a.Input = answer.Text, answer.Text, nil
-		return a, "", nil
+		return a, nil, nil
 	default:
-		why := "The person did not allow this."
+		why := "no reason was given"
 		if answer.Text != "" {
-			why += " They said: " + answer.Text
+			why = answer.Text
 		}
-		return a, why, nil
+		return a, &agents.Observation{ExitCode: 1, Text: why, Denied: true}, nil
 	}
 }
 

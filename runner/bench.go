@@ -9,7 +9,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"proctor/runner/sandbox"
@@ -18,17 +20,18 @@ import (
 	"proctor/tasks"
 )
 
-// bench implements tasks.Bench: each job gets a fresh sandbox without
-// network, of the kind that the run had.
+// bench implements tasks.Bench: each job gets a fresh sandbox of the kind
+// that the run had. It is safe for concurrent use.
 type bench struct {
 	run    *Run
+	name   string // tells its sandboxes and directories from another bench's
 	dir    string // private; removed at the end
 	mounts bool
-	jobs   int
+	jobs   atomic.Int64
 }
 
-func newBench(r *Run) *bench {
-	return &bench{run: r, dir: filepath.Join(r.dir.Scratch(), "bench"), mounts: r.isolation.Targets}
+func newBench(r *Run, name string) *bench {
+	return &bench{run: r, name: name, dir: filepath.Join(r.dir.Scratch(), name), mounts: r.isolation.Targets}
 }
 
 func (b *bench) close() error { return os.RemoveAll(b.dir) }
@@ -54,12 +57,18 @@ const (
 
 // Run implements tasks.Bench.
 func (b *bench) Run(ctx context.Context, j tasks.Job) (tasks.JobResult, error) {
-	b.jobs++
-	home := filepath.Join(b.dir, fmt.Sprintf("job%d", b.jobs))
+	id := b.jobs.Add(1)
+	home := filepath.Join(b.dir, fmt.Sprintf("job%d", id))
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return tasks.JobResult{}, fmt.Errorf("making a place for the grader: %w", err)
 	}
-	box, err := b.run.kind.Open(ctx, b.spec(j, home))
+	defer os.RemoveAll(home)
+	spec, err := b.spec(ctx, j, home)
+	if err != nil {
+		return tasks.JobResult{}, err
+	}
+	spec.Name = fmt.Sprintf("%s-%s%d", b.run.dir.ID(), b.name, id)
+	box, err := b.run.kind.Open(ctx, spec)
 	if err != nil {
 		return tasks.JobResult{}, fmt.Errorf("starting a sandbox for the grader: %w", err)
 	}
@@ -81,15 +90,23 @@ func (b *bench) Run(ctx context.Context, j tasks.Job) (tasks.JobResult, error) {
 	return result, ctx.Err()
 }
 
-func (b *bench) spec(j tasks.Job, home string) sandbox.Spec {
+func (b *bench) spec(ctx context.Context, j tasks.Job, home string) (sandbox.Spec, error) {
 	spec := sandbox.Spec{
-		Name: fmt.Sprintf("%s-grade%d", b.run.dir.ID(), b.jobs), Workspace: home, Workdir: graderHome,
-		Env: b.run.set.Env, Network: sandbox.Network{Policy: "none"}, Limits: b.run.set.Limits, Log: os.Stderr,
+		Workspace: home, Workdir: graderHome,
+		Env: slices.Clone(b.run.set.Env), Network: sandbox.Network{Policy: "none"}, Limits: b.run.set.Limits, Log: os.Stderr,
+	}
+	if j.Network {
+		spec.Network.Policy = "full"
 	}
 	for _, m := range j.Mounts {
 		spec.Mounts = append(spec.Mounts, sandbox.Mount{Source: m.Source, Target: m.Target, Writable: m.Writable})
 	}
-	return spec
+	if j.GPUs {
+		if err := b.run.lendGPUs(ctx, &spec); err != nil {
+			return spec, err
+		}
+	}
+	return spec, nil
 }
 
 // graderHome is the grader's own empty working directory, apart from the

@@ -23,6 +23,7 @@ func (r *Run) finish(cause error) {
 		r.fail(fmt.Errorf("ending the sandbox: %w", err))
 		return
 	}
+	r.closeServices()
 	r.shells.Wait()
 	if fatal(cause) {
 		r.fail(fmt.Errorf("%w: nothing was graded; proctor grade %s grades what is there", cause, r.dir.ID()))
@@ -71,7 +72,7 @@ func (r *Run) grade(ctx context.Context, stand string) {
 		})
 	}
 	r.phase(event.StateChange{To: event.Grading, Actor: "proctor"})
-	bench := newBench(r)
+	bench := newBench(r, "grade")
 	started := time.Now()
 	verdict, err := r.task.Grader.Grade(ctx, submission, bench)
 	if closeErr := bench.close(); closeErr != nil {
@@ -106,8 +107,11 @@ func (r *Run) conclude(v *tasks.Verdict) {
 // fill sets what the record knows. r.record is held.
 func (r *Run) fill(v *tasks.Verdict) {
 	s := &r.state
-	v.Assisted, v.Hints, v.Extensions, v.Takeovers = s.Assisted(), len(s.Hints), s.Extensions, s.Takeovers
+	v.Assisted, v.Hints, v.Extensions, v.Takeovers = s.Assisted(), s.HintsGiven(), s.Extensions, s.Takeovers
 	v.WorkingSeconds, v.WallSeconds = r.clock.Worked().Seconds(), time.Since(s.Started).Seconds()
+	if s.Verdict != nil { // which is replaced: the run itself ended with it
+		v.WallSeconds = s.Verdict.WallSeconds
+	}
 	v.GPUHours = s.GPU.GPUHours()
 	v.Steps, v.Tokens = s.Steps, s.Usage.Tokens()
 	if !s.Usage.UnknownCost {
@@ -139,14 +143,19 @@ func (r *Run) collect(dest string) (outputs.Taken, error) {
 }
 
 func (r *Run) collectFrom(from, dest string) (outputs.Taken, error) {
-	return outputs.Collect(from, r.task.Outputs, dest, outputs.Caps{Bytes: r.set.OutputBytes, Files: r.set.OutputFiles})
+	most := r.set.OutputBytes
+	if most > 0 {
+		most = max(most, r.task.OutputBytes)
+	}
+	return outputs.Collect(from, r.task.Outputs, dest, outputs.Caps{Bytes: most, Files: r.set.OutputFiles})
 }
 
-// ErrGraded means that a run has its verdict already.
+// ErrGraded means that a run has a verdict on its agent already.
 var ErrGraded = errors.New("the run has been graded")
 
 // Grade judges a run whose supervisor has ended without a verdict: what is
-// in its standing checkpoint or its workspace.
+// in its standing checkpoint or its workspace. It judges anew where the grader
+// failed or was not available, by what it was given then.
 func Grade(ctx context.Context, dir rundir.Dir, parts Parts, set Settings) error {
 	r, lock, err := open(dir, parts, set)
 	if err != nil {
@@ -154,7 +163,8 @@ func Grade(ctx context.Context, dir rundir.Dir, parts Parts, set Settings) error
 	}
 	defer lock.Unlock()
 	defer r.close()
-	if r.state.Verdict != nil {
+	was := r.state.Verdict
+	if was != nil && was.Status.Counts() {
 		return ErrGraded
 	}
 	if r.task, err = parts.OpenTask(ctx, r.req.Task); err != nil {
@@ -168,7 +178,10 @@ func Grade(ctx context.Context, dir rundir.Dir, parts Parts, set Settings) error
 		r.phase(event.StateChange{To: event.Interrupted, Reason: "the supervisor died", Actor: "proctor"})
 	}
 	stand := ""
-	if r.state.Checkpoint != nil {
+	switch {
+	case was != nil && r.state.Submission != nil:
+		stand = r.state.Submission.From
+	case was == nil && r.state.Checkpoint != nil:
 		stand = r.state.Checkpoint.ID
 	}
 	r.grade(ctx, stand)

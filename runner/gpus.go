@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"proctor/runner/control"
 	"proctor/runner/event"
 	"proctor/runner/gpu"
+	"proctor/runner/sandbox"
 )
 
 // gpus is what a run knows of its GPUs. The driver is read by a process of
@@ -20,7 +22,7 @@ type gpus struct {
 	granted []gpu.Device
 	grant   gpu.Grant // what the sandbox is given so that they can be used
 
-	mu      sync.Mutex
+	mu      sync.Mutex // the innermost: no other lock is taken while it is held
 	tracker *gpu.Tracker
 	live    *gpu.Event // the newest, for followers
 }
@@ -107,17 +109,51 @@ func (r *Run) grantGPUs() error {
 	return r.emit(event.TypeNote, event.Note{Level: "warn", Text: "the run goes on without GPUs: " + err.Error()})
 }
 
-// watchGPUs turns samples into events, live and logged, and notes.
+// watchGPUs turns samples into events, live and logged, and notes, and ends
+// the run when its GPU-hours are spent.
 func (r *Run) watchGPUs(ctx context.Context) {
 	if r.gpus == nil {
 		return
 	}
+	// A soft limit may wait for a person's answer; samples go on meanwhile.
+	var watcher sync.WaitGroup
+	defer watcher.Wait()
+	held := make(chan struct{}, 1)
+	watcher.Go(func() { r.watchGPUHours(ctx, held) })
+	for {
+		select {
+		case <-ctx.Done():
+			r.gpus.mu.Lock()
+			rest := r.gpus.tracker.Rest()
+			r.gpus.mu.Unlock()
+			if rest != nil {
+				_ = r.emit(event.TypeGPU, rest)
+			}
+			return
+		case s := <-r.gpus.sampler.Samples():
+			r.observeGPUs(s)
+			select {
+			case held <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// watchGPUHours looks at the limits whenever the run may have held GPUs for
+// longer: an action can spend the budget while it goes on.
+func (r *Run) watchGPUHours(ctx context.Context, held <-chan struct{}) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case s := <-r.gpus.sampler.Samples():
-			r.observeGPUs(s)
+		case <-held:
+		}
+		r.mu.Lock()
+		limited := r.limit.GPUHours > 0
+		r.mu.Unlock()
+		if limited && r.checkLimits(ctx) != nil {
+			return
 		}
 	}
 }
@@ -127,9 +163,12 @@ func (r *Run) observeGPUs(s gpu.Sample) {
 	if err != nil {
 		r.trouble.Error("listing the sandbox's processes", "err", err)
 	}
+	// Before g.mu is taken: whoever holds r.mu may be telling followers of an
+	// event, for which it needs g.mu.
+	o := gpu.Observation{Sample: s, Work: r.clock.Worked().Seconds(), PIDs: pids, Frozen: r.standing()}
 	g := r.gpus
 	g.mu.Lock()
-	u := g.tracker.Observe(gpu.Observation{Sample: s, Work: r.clock.Worked().Seconds(), PIDs: pids, Frozen: r.standing()})
+	u := g.tracker.Observe(o)
 	g.live = &u.Live
 	hours := g.tracker.GPUHours()
 	g.mu.Unlock()
@@ -179,4 +218,28 @@ func (r *Run) notice() control.Notice {
 		r.gpus.mu.Unlock()
 	}
 	return n
+}
+
+// lend gives a sandbox the run's GPUs.
+func (g *gpus) lend(spec *sandbox.Spec, mounts bool) {
+	spec.Devices = g.grant.Nodes
+	for _, lib := range g.grant.Libraries {
+		spec.Mounts = append(spec.Mounts, sandbox.Mount{Source: lib, Target: lib})
+	}
+	spec.Env = append(spec.Env, g.grant.Env(mounts)...)
+}
+
+// lendGPUs gives a grader's sandbox the run's GPUs, which are looked for again
+// where the run itself is long over.
+func (r *Run) lendGPUs(ctx context.Context, spec *sandbox.Spec) error {
+	if r.gpus == nil {
+		if err := r.openGPUs(ctx); err != nil {
+			return fmt.Errorf("the grader needs GPUs: %w", err)
+		}
+	}
+	if r.gpus == nil || len(r.gpus.granted) == 0 {
+		return errors.New("the grader needs a GPU, and the run was given none")
+	}
+	r.gpus.lend(spec, r.isolation.Mounts)
+	return nil
 }

@@ -26,6 +26,9 @@ func (h *host) Run(ctx context.Context, a agents.Action) (agents.Observation, er
 	return h.act(ctx, a, h.run.command)
 }
 
+// Ready implements agents.Host.
+func (h *host) Ready(ctx context.Context) error { return h.run.enter(ctx) }
+
 // Act implements agents.Host.
 func (h *host) Act(ctx context.Context, a agents.Action, do func(context.Context) (agents.Observation, error)) (agents.Observation, error) {
 	return h.act(ctx, a, func(ctx context.Context, _ agents.Action, _ int) (agents.Observation, error) { return do(ctx) })
@@ -38,6 +41,7 @@ func (h *host) act(ctx context.Context, a agents.Action, do func(ctx context.Con
 	if err := h.run.checkLimits(ctx); err != nil {
 		return agents.Observation{}, err
 	}
+	asked := a.Shell
 	a, denied, err := h.run.approve(ctx, a)
 	if err != nil {
 		return agents.Observation{}, err
@@ -46,9 +50,8 @@ func (h *host) act(ctx context.Context, a agents.Action, do func(ctx context.Con
 	if err != nil {
 		return agents.Observation{}, err
 	}
-	if denied != "" {
-		o := agents.Observation{ExitCode: 1, Text: denied, Denied: true}
-		return o, h.run.emit(event.TypeActionFinished, event.ActionFinished{ID: started.ID, Observation: o})
+	if denied != nil {
+		return *denied, h.run.emit(event.TypeActionFinished, event.ActionFinished{ID: started.ID, Observation: *denied})
 	}
 	h.run.begin()
 	defer h.run.end()
@@ -57,6 +60,9 @@ func (h *host) act(ctx context.Context, a agents.Action, do func(ctx context.Con
 	defer stop()
 	o, err := do(limited, a, started.Step)
 	o.Seconds = (h.run.clock.Worked() - from).Seconds()
+	if a.Shell != asked {
+		o.Instead = a.Shell
+	}
 	// Out of time is an observation that the agent can act on; the run's own
 	// end is an error.
 	if context.Cause(limited) == context.DeadlineExceeded && ctx.Err() == nil {

@@ -242,7 +242,10 @@ func (r *Run) tellTakeover(author string) {
 		return
 	}
 	r.hints.count++
-	told := event.Hint{ID: fmt.Sprintf("h%d", r.hints.count), Author: author, Text: "I took the terminal over for a while. This is what it showed:\n" + text}
+	told := event.Hint{
+		ID: fmt.Sprintf("h%d", r.hints.count), Author: author, Takeover: true,
+		Text: "I took the terminal over for a while. This is what it showed:\n" + text,
+	}
 	if r.emit(event.TypeHint, told) == nil {
 		r.queueHint(agents.Hint{ID: told.ID, Text: told.Text, Author: author})
 	}

@@ -52,7 +52,8 @@ func List(store rundir.Store) ([]rundir.Summary, error) {
 func summarize(dir rundir.Dir) rundir.Summary {
 	sum := rundir.Summary{ID: dir.ID(), Dir: dir.Path(), Alive: dir.Alive()}
 	if req, err := dir.Request(); err == nil {
-		sum.Task, sum.Agent, sum.Sandbox, sum.Created = req.Task, req.Agent, req.Sandbox, req.Created
+		sum.Task, sum.Agent, sum.Model, sum.Sandbox, sum.Created = req.Task, req.Agent, req.Model, req.Sandbox, req.Created
+		sum.Seed, sum.Attempt = req.Seed, req.Attempt
 	}
 	s, err := Summary(dir)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,6 +59,7 @@ type Run struct {
 	screen    *screen
 	gpus      *gpus            // nil when the run may use none
 	thinker   *thinker         // nil without a model
+	services  *services        // nil when the task has none
 	secrets   *redact.Redactor // what no record may hold
 	tells     bool             // the agent is told what a person did at its terminal
 	server    *control.Server
@@ -196,12 +198,26 @@ func (r *Run) prepare(ctx context.Context, lock *rundir.Lock) error {
 	if err := seed(task.Seeds, r.dir.Workspace()); err != nil {
 		return err
 	}
+	if err := r.openServices(); err != nil {
+		return err
+	}
 	box, err := kind.Open(ctx, r.boxSpec())
 	if err != nil {
 		return fmt.Errorf("starting the %s sandbox: %w", kind.Name, err)
 	}
 	r.box = box
+	r.noteGaps()
 	return nil
+}
+
+// noteGaps says what is not isolated in this sandbox beside what its kind
+// leaves open anywhere.
+func (r *Run) noteGaps() {
+	for _, gap := range r.box.Isolation().Gaps {
+		if !slices.Contains(r.isolation.Gaps, gap) {
+			_ = r.emit(event.TypeNote, event.Note{Level: "warn", Kind: "isolation", Text: "not isolated: " + gap})
+		}
+	}
 }
 
 // work lets the agent run and returns why it ended; nil when it finished by
@@ -276,7 +292,7 @@ func (r *Run) newAgent(ctx context.Context) (agents.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	options.Model = r.req.Model
+	options.Model, options.Extra = r.req.Model, r.req.Settings
 	if kind.Person && !r.req.Attended {
 		return nil, missingError{"agent " + r.req.Agent, []string{"it is a person: start it on a terminal, without --headless"}}
 	}
@@ -301,7 +317,7 @@ func (r *Run) session() (s *agents.Session, done func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &agents.Session{Task: r.task, Seed: r.req.Seed, Model: model, Host: &host{run: r}}, done, nil
+	return &agents.Session{Task: r.placed(), Seed: r.req.Seed, Model: model, Host: &host{run: r}}, done, nil
 }
 
 // missingError lists what must be there before a run can start.
@@ -379,6 +395,7 @@ func (r *Run) close() {
 	if r.box != nil {
 		r.closeBox()
 	}
+	r.closeServices()
 	if err := r.gpus.close(); err != nil {
 		r.trouble.Error("closing the GPU sampler", "err", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"proctor/runner/event"
+	"proctor/runner/gpu"
 	"proctor/runner/rundir"
 	"proctor/runner/sandbox"
 	"proctor/tasks"
@@ -93,8 +95,8 @@ func (r *Run) startedEvent() event.RunStarted {
 	host, _ := os.Hostname()
 	e := event.RunStarted{
 		ID: r.dir.ID(), Task: event.TaskInfo{Ref: r.req.Task, Title: r.req.Task},
-		Agent: r.req.Agent, Model: r.req.Model, Sandbox: r.kind.Name, Isolation: r.isolation.Gaps,
-		Budget: r.req.Budget, Soft: r.req.Soft, Seed: r.req.Seed, Version: r.set.Version, Host: host,
+		Agent: r.req.Agent, Model: r.req.Model, Sandbox: r.kind.Name, Isolation: r.isolation.Gaps, Network: r.reach(),
+		Budget: r.req.Budget, Soft: r.req.Soft, Seed: r.req.Seed, Mode: r.req.Mode, Patterns: r.req.Patterns, Version: r.set.Version, Host: host,
 	}
 	if t := r.task; t != nil {
 		e.Task = event.TaskInfo{
@@ -104,6 +106,19 @@ func (r *Run) startedEvent() event.RunStarted {
 		}
 	}
 	return e
+}
+
+// reach says what the sandbox's processes may reach over the network.
+func (r *Run) reach() string {
+	switch {
+	case r.task == nil:
+		return ""
+	case r.task.Needs.Network || !r.isolation.Network:
+		return "open"
+	case r.thinker != nil:
+		return "model"
+	}
+	return "none"
 }
 
 // boxSpec says what the agent's sandbox is.
@@ -125,14 +140,17 @@ func (r *Run) boxSpec() sandbox.Spec {
 	}
 	for _, m := range t.Mounts {
 		spec.Mounts = append(spec.Mounts, sandbox.Mount{Source: m.Source, Target: m.Target, Writable: m.Writable})
+		if m.Env != "" {
+			spec.Env = append(spec.Env, m.Env+"="+r.where(m))
+		}
+	}
+	if r.services != nil {
+		spec.Network.Forwards = r.services.forwards
 	}
 	if r.gpus != nil {
-		grant := r.gpus.grant
-		spec.Devices = grant.Nodes
-		for _, lib := range grant.Libraries {
-			spec.Mounts = append(spec.Mounts, sandbox.Mount{Source: lib, Target: lib})
-		}
-		spec.Env = append(spec.Env, grant.Env(r.isolation.Mounts)...)
+		r.gpus.lend(&spec, r.isolation.Mounts)
+	} else { // none, also where the sandbox does not hide their device nodes
+		spec.Env = append(spec.Env, gpu.Grant{}.Env(r.isolation.Mounts)...)
 	}
 	return spec
 }
@@ -180,16 +198,41 @@ func copyTree(from fs.FS, to string) error {
 		if !entry.Type().IsRegular() {
 			return fmt.Errorf("%q is neither a file nor a directory", name)
 		}
-		data, err := fs.ReadFile(from, name)
-		if err != nil {
-			return err
-		}
-		mode := fs.FileMode(0o644)
-		if strings.HasSuffix(name, ".sh") || strings.HasPrefix(string(data[:min(2, len(data))]), "#!") {
-			mode = 0o755 // an embedded file has lost its mode
-		}
-		return os.WriteFile(target, data, mode)
+		return copyFile(from, name, target)
 	})
+}
+
+// copyFile copies one file, however long.
+func copyFile(from fs.FS, name, target string) (err error) {
+	in, err := from.Open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	head := make([]byte, 2)
+	n, err := io.ReadFull(in, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if strings.HasSuffix(name, ".sh") || string(head[:n]) == "#!" {
+		mode = 0o755 // an embedded file has lost its mode
+	}
+	// A new file, not one that is written over: it has this mode, and whoever
+	// has the old one open keeps that.
+	if err := os.Remove(target); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	out, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	if _, err := out.Write(head[:n]); err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return err
 }
 
 // readState folds what an earlier supervisor wrote, if there was one.

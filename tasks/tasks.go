@@ -10,6 +10,7 @@ package tasks
 import (
 	"context"
 	"io/fs"
+	"net/http"
 	"path"
 	"regexp"
 	"strings"
@@ -43,6 +44,7 @@ type Problem struct {
 type Task struct {
 	Ref     string // how a person names it: suite/name, or a path
 	Suite   string
+	Split   string // the part of the suite that it is in, such as "low"; "" when the suite has none
 	Name    string
 	Title   string // a few words for lists
 	Summary string // one sentence
@@ -57,6 +59,10 @@ type Task struct {
 	ReadOnly []string // workspace paths that the agent may not change
 	Outputs  []string // workspace paths that are copied out and graded
 	Env      []string // KEY=value, set for the agent's commands
+	Services []Service
+	// OutputBytes is how much its outputs may hold together, where that is
+	// more than the settings allow; 0 leaves it to them.
+	OutputBytes int64
 
 	Starter string // shell command of the starter code, run in the workspace; "" if there is none
 	Knobs   []Knob // what the starter command can be told, for agents that search
@@ -87,15 +93,46 @@ type Mount struct {
 	Env string
 }
 
+// A Service is a small server of the task's own that the agent finds at a
+// loopback port of its sandbox, such as one that checks a submission's form.
+// It runs outside, where the agent cannot reach what it works on.
+type Service struct {
+	Name string // one word, for the record
+	Port int    // where the agent expects it
+	// Env, when set, is a variable of the agent's commands, KEY=value, in
+	// whose value "{address}" stands for where it is: 127.0.0.1:PORT.
+	Env string
+	// Handler serves it during one run. Programs run on b, apart from the
+	// agent; note puts a line on the run's record. The handler may be called
+	// concurrently; requests end with the agent's work.
+	Handler func(b Bench, note func(text string)) http.Handler
+}
+
 // Needs is what a task asks of the machine. Zero fields ask for nothing.
 type Needs struct {
 	CPUs        float64
 	MemoryBytes int64
 	GPUs        int
-	GPUMemory   int64 // bytes per GPU
-	Network     bool  // more than the model endpoint
-	Debugger    bool  // ptrace must be allowed inside the sandbox
-	Modules     []string
+	GPUMemory   int64    // bytes per GPU
+	Network     bool     // more than the model endpoint
+	Debugger    bool     // ptrace must be allowed inside the sandbox
+	Modules     []string // of Python, without which the task cannot be done
+	// Terms are a licence or rules that a person must have accepted where the
+	// task's data or weights come from; "" for none.
+	Terms   string
+	Grading Grading
+}
+
+// Grading is what a grader asks of the machine. A run may go on without it;
+// its verdict is then that the grader is unavailable.
+type Grading struct {
+	Mounts  bool     // its files must be found at paths of their own
+	Modules []string // of Python
+	// Commands are programs of which one must be installed; none asks for none.
+	Commands []string
+	// Pythons are the interpreters, by name or path, of which the first that
+	// has all modules is used; none means python3.
+	Pythons []string
 }
 
 // A Metric is the number a task is judged by.
@@ -171,6 +208,10 @@ type Reference struct {
 	Name  string  `json:"name"`
 	Score float64 `json:"score"`
 	How   string  `json:"how,omitempty"`
+	// Scale says what Score counts where that is not the task's own metric,
+	// such as "% of runs that succeeded". Such a score is compared with none
+	// of the task's and drawn beside none.
+	Scale string `json:"scale,omitempty"`
 }
 
 // SplitRef cuts a ref into its suite and the rest; ok is false for a path.

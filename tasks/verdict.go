@@ -58,6 +58,51 @@ type Verdict struct {
 
 	SubmissionSHA256 string  `json:"submission_sha256,omitempty"`
 	GraderSeconds    float64 `json:"grader_seconds"`
+
+	Entered *Entry `json:"entered,omitempty"` // set when a person gave the score
+}
+
+// An Entry is a person's word for a score that no grader could give. A
+// verdict with one is marked wherever it is shown.
+type Entry struct {
+	By      string    `json:"by"`
+	At      time.Time `json:"at"`
+	Note    string    `json:"note,omitempty"`
+	Instead Status    `json:"instead"`       // what the grader had come to
+	Why     string    `json:"why,omitempty"` // and its reason
+}
+
+// A Reader is a Grader that can say what a score is worth without having
+// measured it, for one that a person enters.
+type Reader interface {
+	Read(score float64) *Verdict
+}
+
+// Passed reports whether the attempt counts as a success when attempts are
+// counted, as in pass@k, and by what: a success as the suite defines it, any
+// medal, a gain over the baseline, or a full reward. by is "" where neither
+// suite nor task says what a success is. A submission that was missing or
+// invalid never passes.
+func (v *Verdict) Passed() (passed bool, by string) {
+	switch {
+	case v.Success != nil:
+		return *v.Success, "success"
+	case v.Thresholds.Bronze != nil || v.Thresholds.Silver != nil || v.Thresholds.Gold != nil:
+		return v.Medal != "", "any medal"
+	case v.Improvement != nil:
+		return *v.Improvement > 0, "better than the baseline"
+	}
+	reward, ok := v.Rewards["reward"]
+	if !ok {
+		return false, ""
+	}
+	return reward >= 1, "reward 1"
+}
+
+// Counts reports whether the verdict says something about the agent: that
+// the grader failed or was not there does not.
+func (s Status) Counts() bool {
+	return s == Graded || s == NoSubmission || s == InvalidSubmission
 }
 
 // A Grader judges a submission. It returns an error only when ctx ended;
@@ -78,7 +123,8 @@ type Submission struct {
 }
 
 // A Bench is where a grader runs programs: a fresh sandbox for each job,
-// without network, that never shares a moment with the agent's.
+// without network or GPUs unless the job asks for them, apart from the
+// agent's.
 type Bench interface {
 	// Stage copies a tree to a private directory that jobs can mount and
 	// returns its absolute path; it is removed with the bench.
@@ -98,6 +144,10 @@ type Job struct {
 	Mounts  []Mount
 	Env     []string      // KEY=value
 	Timeout time.Duration // wall time; 0 means an hour
+	// Network lets the program reach the world, and GPUs gives it the run's
+	// GPUs: for graders that fetch their data or run a model. Neither is
+	// there by default.
+	Network, GPUs bool
 	// Inner offers the program an inner sandbox for submitted code, through
 	// the socket named by PROCTOR_INNER_FD.
 	Inner bool

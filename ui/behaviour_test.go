@@ -238,11 +238,54 @@ func TestAKeyInFlightDoesNotAnswerAQuestion(t *testing.T) {
 		}
 	}
 	s.now = s.now.Add(500 * time.Millisecond)
-	s.keys("right")
+	s.keys("right", "enter", "n", "o") // denied, and why
 	_, cmd := s.m.Update(press("enter"))
 	perform(cmd)
-	if sent := s.m.backend.(*fake).sent(); len(sent) != 1 || sent[0].Choice != "deny" || sent[0].Ask != "q1" {
+	if sent := s.m.backend.(*fake).sent(); len(sent) != 1 || sent[0].Choice != "deny" || sent[0].Text != "no" || sent[0].Ask != "q1" {
 		t.Errorf("sent %+v", sent)
+	}
+}
+
+func TestAnActionIsAnsweredByItsLetters(t *testing.T) {
+	options := []string{"approve", "deny", "approve all", "edit"}
+	for keys, want := range map[string]control.Command{
+		"a":             {Choice: "approve"},
+		"\r":            {Choice: "approve"},
+		"A":             {Choice: "approve all"},
+		"3":             {Choice: "approve all"},
+		"d\r":           {Choice: "deny"},
+		"dno\r":         {Choice: "deny", Text: "no"},
+		"e -n\r":        {Choice: "edit", Text: "rm x -n"},
+		"zz\x1b[C\ra\r": {Choice: "deny", Text: "a"},
+	} {
+		t.Run(keys, func(t *testing.T) {
+			u := sit(t, First{Run: runID})
+			p := running(t).phase(event.Running, event.Waiting, event.StateChange{})
+			p.emit(event.TypeAsk, event.Ask{ID: "q1", Kind: "approve", Text: "may it?", Detail: "rm x", Options: options, Default: "deny"})
+			u.plays(p)
+			u.sees("May it do this?")
+			u.ahead.Add(int64(3 * time.Second)) // no key is in flight any more
+			u.types(keys)
+			if c := u.commanded(control.Answer); c.Choice != want.Choice || c.Text != want.Text {
+				t.Errorf("answered %q %q", c.Choice, c.Text)
+			}
+		})
+	}
+}
+
+func TestAHintMayInterrupt(t *testing.T) {
+	u := sit(t, First{Run: runID})
+	p := running(t)
+	started := p.state().Run
+	started.Model = "sonnet"
+	p.emit(event.TypeRunStarted, started).phase(event.Preparing, event.Running, event.StateChange{})
+	u.plays(p)
+	u.sees("sonnet")
+	u.types("h")
+	u.sees("interrupt it")
+	u.types("stop\x18")
+	if c := u.commanded(control.Hint); c.Text != "stop" || !c.Interrupt {
+		t.Errorf("the hint is %+v", c)
 	}
 }
 

@@ -64,7 +64,7 @@ func (s *stage) keys(names ...string) {
 
 // press makes the message of a key.
 func press(name string) tea.KeyPressMsg {
-	special := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,
+	special := map[string]rune{"home": tea.KeyHome, " ": tea.KeySpace, "enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,
 		"left": tea.KeyLeft, "right": tea.KeyRight, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace}
 	if code, ok := special[name]; ok {
 		return tea.KeyPressMsg{Code: code}
@@ -119,7 +119,7 @@ const output = "\x1b[1m$\x1b[0m python3 train.py --model mlp --lr 0.020 --epochs
 	"epoch 4/9 \x1b[34m━━━━━━━━━━━━━━━━━━━━━━\x1b[90m━━━━━━━━━━\x1b[0m 68%"
 
 func scenes() []scene {
-	return []scene{
+	return append(gpuScenes(), []scene{
 		{name: "launch", play: func(s *stage) { s.launch() }},
 		{name: "launch-empty"},
 		{name: "launch-find", play: func(s *stage) { s.launch(); s.keys("/", "d", "i", "a"); s.agents() }},
@@ -161,10 +161,6 @@ func scenes() []scene {
 			s.watch(p, output, true)
 			s.keys("5")
 		}},
-		{name: "console-gpu-1", play: func(s *stage) { s.watch(onGPUs(s.t, 1), output, true); s.keys("5") }},
-		{name: "console-gpu-2", play: func(s *stage) { s.watch(onGPUs(s.t, 2), output, true); s.keys("5", "z") }},
-		{name: "console-gpu-8", play: func(s *stage) { s.watch(onGPUs(s.t, 8), output, true); s.keys("5") }},
-		{name: "console-gpu-16", play: func(s *stage) { s.watch(onGPUs(s.t, 16), output, true); s.keys("5", "z") }},
 		{name: "console-help", play: func(s *stage) { s.watch(running(s.t), output, true); s.keys("?") }},
 		{name: "console-hint", play: func(s *stage) {
 			s.watch(running(s.t), output, true)
@@ -211,8 +207,11 @@ func scenes() []scene {
 			list, err := newFake().Runs(s.m.ctx)
 			s.send(runsMsg{list, err})
 		}},
+		{name: "runs-attempts", play: func(s *stage) { s.attempts(); s.keys("home", "j", "j", "j") }},
+		{name: "runs-attempts-open", play: func(s *stage) { s.attempts(); s.keys("home", "j", "j", "enter", "j", "j", "j", "enter") }},
+		{name: "verdict-entered", play: func(s *stage) { s.watch(graded(s.t, enteredByHand()), output, true); s.keys("v") }},
 		{name: "runs-empty", play: func(s *stage) { s.m.show(screen.Runs); s.send(runsMsg{}) }},
-	}
+	}...)
 }
 
 func asking(t testing.TB) *tape {

@@ -10,9 +10,7 @@
 package bash
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -31,33 +29,20 @@ type options struct {
 	// ends: a model that only plans, or says that it is done.
 	Idle int `json:"idle"`
 	// Timeout is the most working time of a command that sets none itself.
-	Timeout duration `json:"timeout"`
+	Timeout agents.Duration `json:"timeout"`
 	// Share is the same as a share of the working time that is left; the
 	// shorter of the two applies.
 	Share float64 `json:"share"`
 }
 
-// duration is written "30m" in the configuration.
-type duration time.Duration
-
-func (d *duration) UnmarshalJSON(text []byte) error {
-	var s string
-	if err := json.Unmarshal(text, &s); err != nil {
-		return fmt.Errorf("%s is not a duration such as \"30m\"", text)
-	}
-	v, err := time.ParseDuration(s)
-	*d = duration(v)
-	return err
+func defaults() options {
+	return options{Malformed: 5, Idle: 10, Timeout: agents.Duration(30 * time.Minute), Share: 0.25}
 }
 
-func readOptions(extra json.RawMessage) (options, error) {
-	o := options{Malformed: 5, Idle: 10, Timeout: duration(30 * time.Minute), Share: 0.25}
-	if len(extra) > 0 {
-		d := json.NewDecoder(bytes.NewReader(extra))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&o); err != nil {
-			return o, fmt.Errorf("read the settings of bash: %w; it has malformed, idle, timeout and share", err)
-		}
+func readOptions(from agents.Options) (options, error) {
+	o := defaults()
+	if err := from.Settings("bash", &o); err != nil {
+		return o, err
 	}
 	switch {
 	case o.Malformed < 1:
@@ -72,20 +57,20 @@ func readOptions(extra json.RawMessage) (options, error) {
 	return o, nil
 }
 
-// Kind returns the agent's entry of the roster. Its own configuration keys
-// are malformed (5), idle (10), timeout ("30m") and share (0.25).
+// Kind returns the agent's entry of the roster.
 func Kind() agents.Kind {
 	return agents.Kind{
-		Name:    "bash",
-		Summary: "a model with a shell: runs commands, keeps a plan, submits",
+		Name:     "bash",
+		Summary:  "a model with a shell: runs commands, keeps a plan, submits",
+		Defaults: defaults(),
 		Check: func(_ context.Context, _ *tasks.Task, o agents.Options) []string {
-			if _, err := readOptions(o.Extra); err != nil {
+			if _, err := readOptions(o); err != nil {
 				return []string{err.Error()}
 			}
 			return nil
 		},
 		New: func(o agents.Options) (agents.Agent, error) {
-			own, err := readOptions(o.Extra)
+			own, err := readOptions(o)
 			if err != nil {
 				return nil, err
 			}

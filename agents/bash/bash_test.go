@@ -235,11 +235,11 @@ func TestOptions(t *testing.T) {
 		`{"malformed":0}`:                 "malformed = 0",
 		`{"idle":-1}`:                     "idle = -1",
 		`{"timeout":"1ms"}`:               "timeout = \"1ms\"",
-		`{"timeout":30}`:                  "not a duration",
+		`{"timeout":30}`:                  "timeout is a number, expected a value like \"30m0s\"",
 		`{"share":0}`:                     "share = 0",
 		`{"share":1.5}`:                   "share = 1.5",
-		`{"temper":1}`:                    "it has malformed, idle, timeout and share",
-		`[]`:                              "read the settings of bash",
+		`{"temper":1}`:                    "its keys are idle, malformed, share, timeout",
+		`[]`:                              "reading [agents.bash] of the settings",
 	} {
 		_, err := Kind().New(agents.Options{Extra: json.RawMessage(extra)})
 		missing := Kind().Check(t.Context(), nil, agents.Options{Extra: json.RawMessage(extra)})
@@ -270,7 +270,7 @@ func TestLimit(t *testing.T) {
 	for _, test := range tests {
 		h := agentstest.New(t, testTask())
 		h.Time = test.left
-		o, err := readOptions(nil)
+		o, err := readOptions(agents.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -82,10 +82,14 @@ func (l *loop) bash(ctx context.Context, call llm.ToolCall) (outcome, error) {
 	if obs.TimedOut {
 		how = fmt.Sprintf("killed after its time limit of %s", limit)
 	}
-	o.text = fmt.Sprintf("[%s, %.1f s]\n%s", how, obs.Seconds, or(strings.TrimRight(obs.Text, " \t\r\n"), "(no output)"))
-	o.trace = fmt.Sprintf("$ %s → %s", title(args.Command), how)
+	ran := args.Command
+	if obs.Instead != "" {
+		ran, o.text = obs.Instead, fmt.Sprintf("[the person had this run instead of your command: %s]\n", obs.Instead)
+	}
+	o.text += fmt.Sprintf("[%s, %.1f s]\n%s", how, obs.Seconds, or(strings.TrimRight(obs.Text, " \t\r\n"), "(no output)"))
+	o.trace = fmt.Sprintf("$ %s → %s", title(ran), how)
 	for _, m := range obs.Metrics {
-		o.trace = fmt.Sprintf("$ %s → %s, %s %g", title(args.Command), how, m.Name, m.Value)
+		o.trace = fmt.Sprintf("$ %s → %s, %s %g", title(ran), how, m.Name, m.Value)
 	}
 	return o, nil
 }

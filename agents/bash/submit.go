@@ -75,7 +75,7 @@ func (l *loop) place(ctx context.Context, name string) (outcome, error) {
 		return o, err
 	}
 	if obs.ExitCode != 0 || obs.TimedOut {
-		return outcome{did: acted, text: fmt.Sprintf("Not submitted: %q could not be copied to %q: %s", from, to, obs.Text)}, nil
+		return outcome{did: talked, text: fmt.Sprintf("Not submitted: %q could not be copied to %q: %s", from, to, obs.Text)}, nil
 	}
 	return outcome{}, nil
 }

@@ -92,6 +92,9 @@ func (c *Conversation) Answer(call llm.ToolCall, text, trace string) {
 func (c *Conversation) Ask(ctx context.Context) (llm.Reply, error) {
 	refused := false // for its length
 	for {
+		if err := c.session.Ready(ctx); err != nil {
+			return llm.Reply{}, err
+		}
 		if err := Spent(c.session.Remaining()); err != nil {
 			return llm.Reply{}, err
 		}

@@ -6,9 +6,7 @@
 package rerun
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -23,14 +21,12 @@ type options struct {
 	Tolerance float64 `json:"tolerance"`
 }
 
-func readOptions(extra json.RawMessage) (options, error) {
-	o := options{Tolerance: 0.01}
-	if len(extra) > 0 {
-		d := json.NewDecoder(bytes.NewReader(extra))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&o); err != nil {
-			return o, fmt.Errorf("read the settings of rerun: %w; it has tolerance", err)
-		}
+func defaults() options { return options{Tolerance: 0.01} }
+
+func readOptions(from agents.Options) (options, error) {
+	o := defaults()
+	if err := from.Settings("rerun", &o); err != nil {
+		return o, err
 	}
 	if o.Tolerance < 0 || o.Tolerance > 1 {
 		return o, fmt.Errorf("rerun: tolerance = %v, but it must be from 0 to 1", o.Tolerance)
@@ -39,17 +35,18 @@ func readOptions(extra json.RawMessage) (options, error) {
 }
 
 // Kind returns the agent's entry of the roster, a family whose argument is a
-// run. Its own configuration key is tolerance (0.01).
+// run.
 func Kind() agents.Kind {
 	return agents.Kind{
-		Name:    "rerun:",
-		ArgName: "RUN",
-		Summary: "does an earlier run's actions again and marks where the outcome differs; no model",
-		NoModel: true,
-		FromRun: true,
-		Check:   check,
+		Name:     "rerun:",
+		ArgName:  "RUN",
+		Summary:  "does an earlier run's actions again and marks where the outcome differs; no model",
+		NoModel:  true,
+		FromRun:  true,
+		Defaults: defaults(),
+		Check:    check,
 		New: func(o agents.Options) (agents.Agent, error) {
-			own, err := readOptions(o.Extra)
+			own, err := readOptions(o)
 			if err != nil {
 				return nil, err
 			}
@@ -70,7 +67,7 @@ func noActions(o agents.Options) error {
 
 // check has nothing to say before a run is named.
 func check(_ context.Context, _ *tasks.Task, o agents.Options) []string {
-	if _, err := readOptions(o.Extra); err != nil {
+	if _, err := readOptions(o); err != nil {
 		return []string{err.Error()}
 	}
 	if o.Arg != "" && len(o.Log) == 0 {

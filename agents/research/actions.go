@@ -189,6 +189,14 @@ func (r *run) act(ctx context.Context, kind agents.ActionKind, title string, inp
 	return out, nil
 }
 
+// instead is what the model is told of a command that the person changed.
+func instead(o agents.Observation) string {
+	if o.Instead == "" {
+		return ""
+	}
+	return fmt.Sprintf("The person who oversees the run had this run instead: %s\n", o.Instead)
+}
+
 func denied(o agents.Observation) outcome {
 	return outcome{failed: true, text: "EnvError: the person who oversees the run did not let this happen: " + strings.TrimSpace(o.Text)}
 }

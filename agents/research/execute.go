@@ -69,5 +69,5 @@ func (r *run) execute(ctx context.Context, title, shell, what string) (outcome, 
 	default:
 		ended = fmt.Sprintf("%s has been executed in %.1f s. Its output:", what, o.Seconds)
 	}
-	return outcome{text: ended + "\n" + text}, nil
+	return outcome{text: instead(o) + ended + "\n" + text}, nil
 }

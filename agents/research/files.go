@@ -176,7 +176,7 @@ func (r *run) put(ctx context.Context, title, name string, content []byte, done 
 // told is what the model is told of a command that says nothing when all
 // went well.
 func (r *run) told(o agents.Observation, done string) outcome {
-	said := strings.TrimSpace(o.Text)
+	said := strings.TrimSpace(instead(o) + o.Text)
 	switch {
 	case o.Denied:
 		return denied(o)

@@ -57,6 +57,9 @@ const mostTrouble = 2000
 func (r *run) think(ctx context.Context, trouble []llm.Message) (llm.Reply, error) {
 	interrupted := false
 	for {
+		if err := r.Ready(ctx); err != nil {
+			return llm.Reply{}, err
+		}
 		if err := r.condense(ctx); errors.Is(err, errInterrupted) {
 			interrupted = true
 		} else if err != nil {

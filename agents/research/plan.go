@@ -28,6 +28,9 @@ var (
 	saysProgress  = regexp.MustCompile(`(?i)\b(?:in[ -]progress|ongoing|under ?way|currently|working on|started|doing|partially)\b|[▸▶🔄⏳]`)
 )
 
+// PlanEntries reads a "Research Plan and Status" as the entries of a plan.
+func PlanEntries(section string) []agents.PlanEntry { return planEntries(section) }
+
 // planEntries reads the "Research Plan and Status" section: one entry a list
 // item, or a line where it is no list. When no entry says that it is under
 // way, the first that is pending is what the model is at.

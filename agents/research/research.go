@@ -11,9 +11,7 @@
 package research
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -42,15 +40,14 @@ type options struct {
 	Python string `json:"python"`
 }
 
-func readOptions(extra json.RawMessage) (options, error) {
-	o := options{Steps: 3, Retries: 5, ActionSeconds: 3600, Observation: 5000, Summarise: true, Python: "python3"}
-	if len(extra) > 0 {
-		d := json.NewDecoder(bytes.NewReader(extra))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&o); err != nil {
-			return o, fmt.Errorf("read the settings of research: %w; it has steps_in_context, retries, "+
-				"action_seconds, observation_characters, summarise and python", err)
-		}
+func defaults() options {
+	return options{Steps: 3, Retries: 5, ActionSeconds: 3600, Observation: 5000, Summarise: true, Python: "python3"}
+}
+
+func readOptions(from agents.Options) (options, error) {
+	o := defaults()
+	if err := from.Settings("research", &o); err != nil {
+		return o, err
 	}
 	switch {
 	case o.Steps < 1 || o.Steps > 20:
@@ -67,21 +64,20 @@ func readOptions(extra json.RawMessage) (options, error) {
 	return o, nil
 }
 
-// Kind returns the agent's entry of the roster. Its own configuration keys
-// are steps_in_context (3), retries (5), action_seconds (3600),
-// observation_characters (5000), summarise (true) and python ("python3").
+// Kind returns the agent's entry of the roster.
 func Kind() agents.Kind {
 	return agents.Kind{
-		Name:    "research",
-		Summary: "MLAgentBench's research agent: a plan, checked facts and named actions, in plain text",
+		Name:     "research",
+		Summary:  "MLAgentBench's research agent: a plan, checked facts and named actions, in plain text",
+		Defaults: defaults(),
 		Check: func(_ context.Context, _ *tasks.Task, o agents.Options) []string {
-			if _, err := readOptions(o.Extra); err != nil {
+			if _, err := readOptions(o); err != nil {
 				return []string{err.Error()}
 			}
 			return nil
 		},
 		New: func(o agents.Options) (agents.Agent, error) {
-			own, err := readOptions(o.Extra)
+			own, err := readOptions(o)
 			if err != nil {
 				return nil, err
 			}

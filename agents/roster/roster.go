@@ -37,7 +37,7 @@ func Find(name string) (agents.Kind, agents.Options, error) {
 	family, arg, hasArg := strings.Cut(name, ":")
 	var known []string
 	for _, k := range Kinds() {
-		short, isFamily := strings.CutSuffix(k.Name, ":")
+		short, isFamily := Short(k), strings.HasSuffix(k.Name, ":")
 		known = append(known, short)
 		switch {
 		case short != family:
@@ -54,6 +54,10 @@ func Find(name string) (agents.Kind, agents.Options, error) {
 	}
 	return agents.Kind{}, agents.Options{}, fmt.Errorf("there is no agent %q; there are %s", name, strings.Join(known, ", "))
 }
+
+// Short returns an agent's name without a family's colon, as it stands in
+// the settings: [agents.NAME].
+func Short(k agents.Kind) string { return strings.TrimSuffix(k.Name, ":") }
 
 // Usage returns an agent's name as a person would type it, such as
 // "rerun:RUN" for a family.

@@ -15,9 +15,7 @@
 package search
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"proctor/agents"
@@ -35,14 +33,12 @@ type options struct {
 	Failures int `json:"failures"`
 }
 
-func readOptions(extra json.RawMessage) (options, error) {
-	o := options{Eta: 3, Rungs: 4, Failures: 10}
-	if len(extra) > 0 {
-		d := json.NewDecoder(bytes.NewReader(extra))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&o); err != nil {
-			return o, fmt.Errorf("read the settings of search: %w; it has eta, rungs and failures", err)
-		}
+func defaults() options { return options{Eta: 3, Rungs: 4, Failures: 10} }
+
+func readOptions(from agents.Options) (options, error) {
+	o := defaults()
+	if err := from.Settings("search", &o); err != nil {
+		return o, err
 	}
 	switch {
 	case o.Eta < 2 || o.Eta > 10:
@@ -55,16 +51,16 @@ func readOptions(extra json.RawMessage) (options, error) {
 	return o, nil
 }
 
-// Kind returns the agent's entry of the roster. Its own configuration keys
-// are eta (3), rungs (4) and failures (10).
+// Kind returns the agent's entry of the roster.
 func Kind() agents.Kind {
 	return agents.Kind{
-		Name:    "search",
-		Summary: "random search with successive halving over the task's knobs; no model",
-		NoModel: true,
-		Check:   check,
+		Name:     "search",
+		Summary:  "random search with successive halving over the task's knobs; no model",
+		NoModel:  true,
+		Defaults: defaults(),
+		Check:    check,
 		New: func(o agents.Options) (agents.Agent, error) {
-			own, err := readOptions(o.Extra)
+			own, err := readOptions(o)
 			if err != nil {
 				return nil, err
 			}
@@ -76,7 +72,7 @@ func Kind() agents.Kind {
 // check reports what the task lacks for a search.
 func check(_ context.Context, task *tasks.Task, o agents.Options) []string {
 	var missing []string
-	if _, err := readOptions(o.Extra); err != nil {
+	if _, err := readOptions(o); err != nil {
 		missing = append(missing, err.Error())
 	}
 	if task == nil {

@@ -27,6 +27,9 @@ var errInterrupted = errors.New("a hint came")
 func (g *grower) ask(ctx context.Context, what string, build func(squeeze) llm.Request) (llm.Reply, error) {
 	least, how := 0, agents.Injected
 	for {
+		if err := g.Ready(ctx); err != nil {
+			return llm.Reply{}, err
+		}
 		g.hear(how, what)
 		level := g.fit(build, least)
 		reply, err := g.call(ctx, build(squeezes[level]))

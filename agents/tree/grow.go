@@ -168,7 +168,7 @@ func (g *grower) try(ctx context.Context, n *node) (agents.Observation, error) {
 		obs, err = g.Session.Run(ctx, agents.Action{
 			Kind: agents.Execute, Title: "run " + n.name(),
 			Shell:   g.work.command(g.Python),
-			Timeout: timeLimit(g.Remaining().Time, g.nodeTime),
+			Timeout: timeLimit(g.Remaining().Time, time.Duration(g.NodeTime)),
 		})
 		if err != nil {
 			return obs, fmt.Errorf("tree: run %s: %w", n.name(), err)

@@ -177,7 +177,7 @@ func (g *grower) metricName() string {
 // budget says what is left.
 func (g *grower) budget(p *page) {
 	left := g.Remaining()
-	text := fmt.Sprintf("The program is stopped after %s.", timeLimit(left.Time, g.nodeTime).Round(100*time.Millisecond))
+	text := fmt.Sprintf("The program is stopped after %s.", timeLimit(left.Time, time.Duration(g.NodeTime)).Round(100*time.Millisecond))
 	if all := conversation.Left(left); all != "" {
 		text = fmt.Sprintf("In all: %s, of which a program takes %d actions. %s", all, actionsOfNode, text)
 	}
@@ -205,6 +205,9 @@ func (g *grower) reviewRequest(n *node, obs agents.Observation, q squeeze) llm.R
 		fact = fmt.Sprintf("It was stopped after %.1f s, its time limit.", obs.Seconds)
 	case obs.Denied:
 		fact = "A person did not allow it to run."
+	}
+	if obs.Instead != "" {
+		fact += fmt.Sprintf(" A person had this run in place of it: %s.", obs.Instead)
 	}
 	if n.score != nil {
 		fact += fmt.Sprintf(" The metric that was read from its output is %v.", n.score.value)

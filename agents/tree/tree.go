@@ -17,9 +17,7 @@
 package tree
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -37,36 +35,32 @@ type options struct {
 	Nodes int `json:"nodes"`
 	// NodeTime limits one run of one script, in working time, such as "1h".
 	// It never gets more than a quarter of what is left.
-	NodeTime string `json:"node_time"`
+	NodeTime agents.Duration `json:"node_time"`
 	// Review has the model read every output and say whether the script is
 	// broken.
 	Review bool `json:"review"`
 	// Python is the command that runs a script.
 	Python string `json:"python"`
-
-	nodeTime time.Duration
 }
 
 // unlimitedNodes is how many nodes a run without any limit has.
 const unlimitedNodes = 20
 
-func readOptions(extra json.RawMessage) (options, error) {
-	o := options{
+func defaults() options {
+	return options{
 		policy:   policy{Drafts: 5, DebugProbability: 1, DebugDepth: 3},
-		NodeTime: "1h", Review: true, Python: "python3",
+		NodeTime: agents.Duration(time.Hour), Review: true, Python: "python3",
 	}
-	if len(extra) > 0 {
-		d := json.NewDecoder(bytes.NewReader(extra))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&o); err != nil {
-			return o, fmt.Errorf("read the settings of tree: %w; it has drafts, debug_probability, debug_depth, nodes, node_time, review and python", err)
-		}
+}
+
+func readOptions(from agents.Options) (options, error) {
+	o := defaults()
+	if err := from.Settings("tree", &o); err != nil {
+		return o, err
 	}
-	var err error
-	o.nodeTime, err = time.ParseDuration(o.NodeTime)
 	switch {
-	case err != nil || o.nodeTime <= 0:
-		return o, fmt.Errorf("tree: node_time = %q is not a time such as \"45m\"", o.NodeTime)
+	case o.NodeTime <= 0:
+		return o, fmt.Errorf("tree: node_time = %q, but it must be above 0", time.Duration(o.NodeTime))
 	case o.Drafts < 1:
 		return o, fmt.Errorf("tree: drafts = %d, but it must be at least 1", o.Drafts)
 	case o.DebugProbability < 0 || o.DebugProbability > 1:
@@ -81,17 +75,15 @@ func readOptions(extra json.RawMessage) (options, error) {
 	return o, nil
 }
 
-// Kind returns the agent's entry of the roster. Its own configuration keys,
-// with their defaults, are drafts (5), debug_probability (1), debug_depth (3),
-// nodes (0: as the budget allows), node_time ("1h"), review (true) and python
-// ("python3").
+// Kind returns the agent's entry of the roster.
 func Kind() agents.Kind {
 	return agents.Kind{
-		Name:    "tree",
-		Summary: "drafts, debugs and improves whole scripts in a tree of solutions (AIDE's policy)",
-		Check:   check,
+		Name:     "tree",
+		Summary:  "drafts, debugs and improves whole scripts in a tree of solutions (AIDE's policy)",
+		Defaults: defaults(),
+		Check:    check,
 		New: func(o agents.Options) (agents.Agent, error) {
-			own, err := readOptions(o.Extra)
+			own, err := readOptions(o)
 			if err != nil {
 				return nil, err
 			}
@@ -102,7 +94,7 @@ func Kind() agents.Kind {
 
 func check(_ context.Context, task *tasks.Task, o agents.Options) []string {
 	var missing []string
-	if _, err := readOptions(o.Extra); err != nil {
+	if _, err := readOptions(o); err != nil {
 		missing = append(missing, err.Error())
 	}
 	if task != nil && len(task.Outputs) == 0 {

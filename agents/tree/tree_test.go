@@ -537,10 +537,10 @@ func TestOptions(t *testing.T) {
 		`{"debug_probability":1.5}`: "debug_probability = 1.5",
 		`{"debug_depth":-1}`:        "debug_depth = -1",
 		`{"nodes":-1}`:              "nodes = -1",
-		`{"node_time":"soon"}`:      `node_time = "soon"`,
+		`{"node_time":"soon"}`:      `"soon" is not a duration`,
 		`{"python":""}`:             "python is empty",
 		`{"color":"red"}`:           `unknown field "color"`,
-		`{`:                         "read the settings of tree",
+		`{`:                         "reading [agents.tree] of the settings",
 	} {
 		if _, err := Kind().New(agents.Options{Extra: json.RawMessage(extra)}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: the error is %v", extra, err)

@@ -81,9 +81,12 @@ type RunStarted struct {
 	Model     string       `json:"model,omitempty"`
 	Sandbox   string       `json:"sandbox"`
 	Isolation []string     `json:"isolation,omitempty"` // what is not isolated, a line each
+	Network   string       `json:"network,omitempty"`   // what it may reach: none, model or open
 	Budget    tasks.Budget `json:"budget"`
 	Soft      float64      `json:"soft"` // fraction of a limit at which to ask; 0 or 1 never
 	Seed      int64        `json:"seed"`
+	Mode      string       `json:"mode,omitempty"`     // how the person goes along; "" is auto
+	Patterns  []string     `json:"patterns,omitempty"` // of the actions that need approval; none is all
 	Version   string       `json:"version"`
 	Host      string       `json:"host,omitempty"`
 }
@@ -161,6 +164,9 @@ type Hint struct {
 	ID     string `json:"id"`
 	Text   string `json:"text"`
 	Author string `json:"author"`
+	// Takeover says that this tells the agent what a person did at its
+	// terminal; it does not count as a hint.
+	Takeover bool `json:"takeover,omitempty"`
 }
 
 // HintDelivered says how the hint reached the agent and what it made of it.

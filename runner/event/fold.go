@@ -46,7 +46,7 @@ func fold[T any](apply func(*State, Event, T)) func(*State, Event) error {
 }
 
 func (s *State) runStarted(e Event, r RunStarted) {
-	s.Run, s.Started, s.Limits = r, e.At, r.Budget
+	s.Run, s.Started, s.Limits, s.Mode = r, e.At, r.Budget, r.Mode
 	s.Phase, s.Since = Preparing, e.At
 }
 

@@ -132,6 +132,17 @@ func (s *State) Assisted() bool {
 	return len(s.Hints) > 0 || s.Extensions > 0 || s.Takeovers > 0 || s.Edits > 0
 }
 
+// HintsGiven counts the hints that a person wrote.
+func (s *State) HintsGiven() int {
+	n := 0
+	for _, h := range s.Hints {
+		if !h.Takeover {
+			n++
+		}
+	}
+	return n
+}
+
 // WorkAt returns the working time at a moment of wall time, for a clock that
 // goes on between events.
 func (s *State) WorkAt(now time.Time) time.Duration {

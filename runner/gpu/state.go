@@ -11,7 +11,15 @@ type State struct {
 	Series     map[string]*Series `json:"series,omitempty"`   // by device id
 	GPUSeconds float64            `json:"gpu_seconds,omitempty"`
 	Err        string             `json:"error,omitempty"` // why there are no readings now
+	Work       float64            `json:"work,omitempty"`  // working seconds at the newest readings
+	// Exact says that every sample is folded in, so that gaps between them are
+	// real: a log holds samples back that are much the same.
+	Exact bool `json:"-"`
 }
+
+// longestHeldBack is the longest stretch, in seconds, without an event in the
+// log while nothing changes, at the usual pace.
+const longestHeldBack = 10*steady + settle
 
 // Apply folds one event in. work is the event's working time in seconds.
 func (s *State) Apply(work float64, e Event) {
@@ -21,6 +29,14 @@ func (s *State) Apply(work float64, e Event) {
 	}
 	if len(e.Inventory) > 0 {
 		s.Inventory = e.Inventory
+	}
+	// Who comes to a run that goes on has the log, which holds readings back
+	// as long as they are much the same, and then the live ones.
+	if gap := work - e.Seconds - s.Work; !s.Exact && s.Err == "" && len(s.Readings) > 0 && e.Seconds > 0 && gap > 0 && gap <= longestHeldBack {
+		e.Seconds += gap
+	}
+	if len(e.Readings) > 0 {
+		s.Work = work
 	}
 	s.Err, s.Readings = e.Err, e.Readings
 	for _, r := range e.Readings {

@@ -38,6 +38,7 @@ type thinner struct {
 	seconds float64 // wall
 	worked  float64
 	sums    map[string]*window
+	newest  Event // with readings
 }
 
 // A window sums one device's readings since the last event.
@@ -86,8 +87,14 @@ func newThinner(every time.Duration) thinner {
 // add takes a live event in and returns one for the log when it is time.
 func (t *thinner) add(live Event, at time.Time, elapsed float64) *Event {
 	t.tokens = min(logBurst, t.tokens+elapsed*logRate)
+	if live.Err != "" && live.Err == t.last.Err {
+		return nil // said once, however long it lasts
+	}
 	t.seconds += elapsed
 	t.worked += live.Seconds
+	if live.Err == "" {
+		t.newest = live
+	}
 	for _, r := range live.Readings {
 		w := t.sums[r.ID]
 		if w == nil {
@@ -118,6 +125,12 @@ func (t *thinner) add(live Event, at time.Time, elapsed float64) *Event {
 		return nil // averaged into a later one
 	}
 	t.tokens -= size
+	t.log(e, at)
+	return &e
+}
+
+// log begins a new window after an event.
+func (t *thinner) log(e Event, at time.Time) {
 	t.last, t.lastAt = e, at
 	t.seconds, t.worked = 0, 0
 	for _, w := range t.sums {
@@ -125,6 +138,16 @@ func (t *thinner) add(live Event, at time.Time, elapsed float64) *Event {
 		w.run.restart()
 		w.power.restart()
 	}
+}
+
+// rest is what has come since the last event, nil when nothing has.
+func (t *thinner) rest() *Event {
+	if t.worked <= 0 || t.last.Err != "" || len(t.newest.Readings) == 0 {
+		return nil
+	}
+	e := t.averaged(t.newest)
+	e.Inventory = nil // an event at which it changes is logged at once
+	t.log(e, t.lastAt)
 	return &e
 }
 

@@ -58,7 +58,7 @@ func NewTracker(c Config) *Tracker {
 	if c.Every <= 0 {
 		c.Every = 10 * time.Second
 	}
-	return &Tracker{config: c, thinner: newThinner(c.Every)}
+	return &Tracker{config: c, thinner: newThinner(c.Every), state: State{Exact: true}}
 }
 
 // State is everything so far, at full rate.
@@ -78,6 +78,16 @@ func (t *Tracker) Action(id string, from, to float64) (e Event, ok bool) {
 		return Event{}, false
 	}
 	return Event{GPUSeconds: milli(t.state.GPUSeconds), Action: &ActionUse{ID: id, Devices: uses}}, true
+}
+
+// Rest returns the event for the log that covers what Observe has held back,
+// for a run that ends; nil when it has held nothing back.
+func (t *Tracker) Rest() *Event {
+	e := t.thinner.rest()
+	if e != nil {
+		e.GPUSeconds = milli(t.state.GPUSeconds)
+	}
+	return e
 }
 
 // maxGap is the longest time between two samples over which the newer one

@@ -257,6 +257,84 @@ func TestThinning(t *testing.T) {
 }
 
 // The log tells the same as the live feed, only coarser.
+// What is wrong for long is in the log once, not once a sample.
+func TestAnErrorIsLoggedOnce(t *testing.T) {
+	b := newBench(Config{})
+	b.steps(20, busyDevice(0, 90))
+	for range 3600 {
+		b.step(1, 1, false)
+	}
+	b.steps(20, busyDevice(0, 90))
+	for range 3600 {
+		b.step(1, 1, false)
+	}
+	var errs int
+	for _, e := range b.logged {
+		if e.Err != "" {
+			errs++
+		}
+	}
+	if errs != 2 {
+		t.Errorf("two outages are logged %d times", errs)
+	}
+}
+
+// A run that ends loses nothing of what was not yet due.
+func TestRest(t *testing.T) {
+	b := newBench(Config{})
+	if e := b.tracker.Rest(); e != nil {
+		t.Errorf("before the first sample: %+v", e)
+	}
+	b.steps(37, busyDevice(0, 90))
+	var logged State
+	for _, e := range b.logged {
+		logged.Apply(0, e)
+	}
+	rest := b.tracker.Rest()
+	if rest == nil || logged.GPUSeconds >= 37 || rest.GPUSeconds != 37 {
+		t.Fatalf("%v s are logged, the rest is %+v", logged.GPUSeconds, rest)
+	}
+	var seconds float64
+	for _, e := range append(b.logged, *rest) {
+		seconds += e.Seconds
+	}
+	if seconds != 37 {
+		t.Errorf("the log covers %v s of 37", seconds)
+	}
+	if again := b.tracker.Rest(); again != nil {
+		t.Errorf("there is still %+v", again)
+	}
+}
+
+// Whoever comes late sees what the log had not been told yet as it was, and an
+// outage as one.
+func TestComingLate(t *testing.T) {
+	b := newBench(Config{})
+	b.steps(37, busyDevice(0, 90))
+	var s State
+	for _, e := range b.logged {
+		s.Apply(1, e) // the only one so far, of the first second
+	}
+	s.Apply(38, b.step(1, 1, false, busyDevice(0, 90)).Live)
+	covered := func() (sum float64) {
+		for _, p := range s.Series["0"].Points() {
+			sum += p.Seconds
+		}
+		return sum
+	}
+	if len(b.logged) != 1 || covered() != 38 {
+		t.Errorf("after %d events %v s of 38 are covered", len(b.logged), covered())
+	}
+	s.Apply(39, b.step(1, 1, false).Live)
+	for range 20 {
+		b.step(1, 1, false)
+	}
+	s.Apply(60, b.step(1, 1, false, busyDevice(0, 90)).Live)
+	if covered() != 48 { // the newest sample speaks for ten seconds at most
+		t.Errorf("with an outage %v s are covered", covered())
+	}
+}
+
 func TestLogAgreesWithLive(t *testing.T) {
 	var live, log State
 	b := newBench(Config{})

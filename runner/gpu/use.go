@@ -49,6 +49,21 @@ func verdict(percent int, held float64) string {
 	return ": data-bound"
 }
 
+// Percent is the mean over the devices that the action held; ok is false when
+// nothing is known.
+func (a ActionUse) Percent() (percent int, ok bool) {
+	sum, n := 0, 0
+	for _, u := range a.Devices {
+		if p, known := u.percent(); known {
+			sum, n = sum+p, n+1
+		}
+	}
+	if n == 0 {
+		return 0, false
+	}
+	return (sum + n/2) / n, true
+}
+
 // String says "GPU 0 ran at 23 %: data-bound", or "" when the action held no
 // GPU or nothing is known of its use.
 func (a ActionUse) String() string {

@@ -108,6 +108,16 @@ func (d Dir) Request() (Request, error) {
 	return r, nil
 }
 
+// Attempt says which of several attempts the run is; nil if it is none or if
+// that cannot be read.
+func (d Dir) Attempt() *Attempt {
+	r, err := d.Request()
+	if err != nil {
+		return nil
+	}
+	return r.Attempt
+}
+
 // WriteVerdict writes verdict.json.
 func (d Dir) WriteVerdict(v any) error { return writeJSON(d.Verdict(), v) }
 
@@ -204,6 +214,13 @@ func (s Store) Alive() ([]Dir, error) {
 // as 20261121-103312-digits-search-7f3a.
 func NewID(now time.Time, task, agent string, salt uint16) string {
 	return fmt.Sprintf("%s-%s-%s-%04x", now.UTC().Format("20060102-150405"), slug(task), slug(agent), salt)
+}
+
+// NewGroupID names several attempts at one thing, such as
+// 20261121-103312-digits-search-x6-7f3a. No run has such a name: the part
+// before a run's last four letters is its agent's.
+func NewGroupID(now time.Time, task, agent string, attempts int, salt uint16) string {
+	return fmt.Sprintf("%s-%s-%s-x%d-%04x", now.UTC().Format("20060102-150405"), slug(task), slug(agent), attempts, salt)
 }
 
 // slug keeps what is safe in a file name, at most 24 letters.

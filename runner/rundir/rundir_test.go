@@ -92,3 +92,23 @@ func TestOnlyItsOwnerSeesARun(t *testing.T) {
 		}
 	}
 }
+
+func TestAttemptIsOnRecord(t *testing.T) {
+	s := NewStore(t.TempDir())
+	group := NewGroupID(time.Date(2026, 11, 21, 10, 33, 12, 0, time.UTC), "builtin/digits", "search", 6, 0x7f3a)
+	if group != "20261121-103312-digits-search-x6-7f3a" {
+		t.Errorf("group %q", group)
+	}
+	want := Attempt{Group: group, Number: 2, Of: 6}
+	d, err := s.Create(Request{ID: "a", Attempt: &want})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := s.Create(Request{ID: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Attempt(); got == nil || *got != want || alone.Attempt() != nil || At("nowhere").Attempt() != nil {
+		t.Errorf("attempt %+v", got)
+	}
+}

@@ -71,6 +71,19 @@ type Network struct {
 	Socket string
 	Port   int      // that port; 0 means any, see [Sandbox.Endpoint]
 	Allow  []string // host names or host:port under policy "allow"
+	// Forwards are further loopback ports inside, under any policy.
+	Forwards []Forward
+}
+
+// A Forward is a loopback port inside that leads to a host unix socket.
+type Forward struct {
+	Socket string
+	// Port is where it is wanted. Where the sandbox has no loopback of its
+	// own and something else listens there, it gets another.
+	Port int
+	// Env, when set, is a variable of every command, KEY=value, in whose
+	// value "{address}" stands for 127.0.0.1:PORT.
+	Env string
 }
 
 // Limits caps what a sandbox uses. Zero is no cap.
@@ -94,6 +107,9 @@ type Sandbox interface {
 	// Endpoint returns the address inside, as 127.0.0.1:PORT, at which the
 	// spec's Network.Socket answers under policy "model", "" otherwise.
 	Endpoint() string
+	// Forwarded returns the address inside, as 127.0.0.1:PORT, of the
+	// spec's forward that is wanted at port, "" where it cannot be offered.
+	Forwarded(port int) string
 	Isolation() Isolation
 	// Freeze stops every process at once and returns when all have stopped.
 	// When it fails, nothing is frozen.

@@ -80,7 +80,7 @@ func TestListWithRoots(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	want := map[string]string{
-		empty:           `opening tasks in "` + empty + `": neither a task nor a suite in a known format (MLE-bench, MLRC-Bench, MLAgentBench, ML Research Benchmark, Harbor); a Harbor task has a task.toml`,
+		empty:           `opening tasks in "` + empty + `": it has the files of none of the known formats: MLE-bench (mlebench/competitions/*/config.yaml), MLRC-Bench (MLAgentBench/benchmarks_base/*/env/main.py), MLAgentBench (MLAgentBench/benchmarks/*/scripts/research_problem.txt), ML Research Benchmark (mlrb_agent_tasks/prompts.py), Harbor (task.toml, or folders that have one)`,
 		"/no/such/root": `opening tasks in "/no/such/root": no such directory`,
 		file:            `opening tasks in "` + file + `": a file, expected a directory`,
 		"mine/good":     `listing task "mine/good": another suite called "mine" has one of this name; rename its folder, or open it by its path`,
@@ -148,7 +148,7 @@ func TestOpenByPath(t *testing.T) {
 		"./sub":     `opening task "./sub": it holds 2 tasks; give the directory of one`,
 		"./sub/two": "sub/two/task.toml:1: agent is 1, expected a table",
 		"./gone":    `opening tasks in "./gone": no such directory`,
-		".":         `opening tasks in ".": neither a task nor a suite in a known format (MLE-bench, MLRC-Bench, MLAgentBench, ML Research Benchmark, Harbor); a Harbor task has a task.toml`,
+		".":         `opening tasks in ".": it has the files of none of the known formats: MLE-bench (mlebench/competitions/*/config.yaml), MLRC-Bench (MLAgentBench/benchmarks_base/*/env/main.py), MLAgentBench (MLAgentBench/benchmarks/*/scripts/research_problem.txt), ML Research Benchmark (mlrb_agent_tasks/prompts.py), Harbor (task.toml, or folders that have one); did you mean "` + filepath.Join(here, "alone") + `"?`,
 	} {
 		if _, err := New(nil).Open(context.Background(), ref); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", ref, err, want)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"proctor/tasks"
@@ -26,6 +27,9 @@ func embedded() []tasks.Suite {
 // A format is a way in which suites lie on disk.
 type format struct {
 	Name string
+	// Holds says what a directory of the format has, for people whose
+	// directory is none.
+	Holds string
 	// Detect reports, without reading much, whether a directory is a suite or
 	// a single task of the format.
 	Detect func(dir string) bool
@@ -34,36 +38,83 @@ type format struct {
 	Open func(dir string) (tasks.Suite, error)
 }
 
+// harborName is the format whose datasets may be any folder of folders.
+const harborName = "Harbor"
+
 // formats lists every format. A directory belongs to the first that detects
 // it, so the more particular come first.
 func formats() []format {
 	return []format{
-		{"MLE-bench", mlebench.Detect, mlebench.Open},
-		{"MLRC-Bench", mlrcbench.Detect, mlrcbench.Open},
-		{"MLAgentBench", mlagentbench.Detect, mlagentbench.Open},
-		{"ML Research Benchmark", mlrb.Detect, mlrb.Open},
-		{"Harbor", harbor.Detect, harbor.Open},
+		{"MLE-bench", "mlebench/competitions/*/config.yaml", mlebench.Detect, mlebench.Open},
+		{"MLRC-Bench", "MLAgentBench/benchmarks_base/*/env/main.py", mlrcbench.Detect, mlrcbench.Open},
+		{"MLAgentBench", "MLAgentBench/benchmarks/*/scripts/research_problem.txt", mlagentbench.Detect, mlagentbench.Open},
+		{"ML Research Benchmark", "mlrb_agent_tasks/prompts.py", mlrb.Detect, mlrb.Open},
+		{harborName, "task.toml, or folders that have one", harbor.Detect, harbor.Open},
 	}
 }
 
 // openSuite opens a directory in whichever format it is.
 func openSuite(dir string) (tasks.Suite, error) {
+	s, _, err := recognise(dir)
+	return s, err
+}
+
+// recognise opens a directory and returns the format that it is in.
+func recognise(dir string) (tasks.Suite, string, error) {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("opening tasks in %q: no such directory", dir)
+		return nil, "", fmt.Errorf("opening tasks in %q: no such directory", dir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("opening tasks: %w", err)
+		return nil, "", fmt.Errorf("opening tasks: %w", err)
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("opening tasks in %q: a file, expected a directory", dir)
+		return nil, "", fmt.Errorf("opening tasks in %q: a file, expected a directory", dir)
 	}
-	var names []string
+	if f := detect(dir); f != nil {
+		s, err := f.Open(dir)
+		return s, f.Name, err
+	}
+	var holds []string
+	for _, f := range formats() {
+		holds = append(holds, f.Name+" ("+f.Holds+")")
+	}
+	hint := ""
+	if near := nearby(dir); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return nil, "", fmt.Errorf("opening tasks in %q: it has the files of none of the known formats: %s%s", dir, strings.Join(holds, ", "), hint)
+}
+
+// detect returns the format that a directory is in, nil for none.
+func detect(dir string) *format {
 	for _, f := range formats() {
 		if f.Detect(dir) {
-			return f.Open(dir)
+			return &f
 		}
-		names = append(names, f.Name)
 	}
-	return nil, fmt.Errorf("opening tasks in %q: neither a task nor a suite in a known format (%s); a Harbor task has a task.toml", dir, strings.Join(names, ", "))
+	return nil
+}
+
+// maxChildren bounds how many folders nearby looks into.
+const maxChildren = 200
+
+// nearby returns a suite just around or just below a directory that is none.
+func nearby(dir string) string {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	for up, i := filepath.Dir(dir), 0; i < 3 && up != filepath.Dir(up); up, i = filepath.Dir(up), i+1 {
+		if f := detect(up); f != nil && f.Name != harborName {
+			return up
+		}
+	}
+	entries, _ := os.ReadDir(dir) // what cannot be read holds none
+	for _, e := range entries[:min(len(entries), maxChildren)] {
+		if child := filepath.Join(dir, e.Name()); e.IsDir() && detect(child) != nil {
+			return child
+		}
+	}
+	return ""
 }

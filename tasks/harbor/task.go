@@ -76,6 +76,8 @@ func (s source) read() (*tasks.Task, error) {
 	if err := s.grader(t, c); err != nil {
 		return nil, err
 	}
+	// A script that is not told where its files are looks for them in /tests.
+	t.Needs.Grading.Mounts = !t.Grader.(*grader).aware
 	t.Warnings = c.warnings
 	return t, nil
 }

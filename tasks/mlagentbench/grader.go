@@ -91,6 +91,9 @@ func (g *grader) Grade(ctx context.Context, s tasks.Submission, b tasks.Bench) (
 	return g.sign(v), nil
 }
 
+// Read implements [tasks.Reader].
+func (g *grader) Read(score float64) *tasks.Verdict { return g.judge(sidecar.Reply{Score: score}) }
+
 // judge says what a score is worth.
 func (g *grader) judge(r sidecar.Reply) *tasks.Verdict {
 	standing := g.standing

@@ -25,6 +25,7 @@ type known struct {
 	modules  []string
 	network  bool    // fetches data or weights during the run
 	gpu      bool    // does not run without one
+	terms    string  // to be accepted by a person, see tasks.Needs
 	opus     float64 // % of Claude 3 Opus's 8 runs that succeeded; negative when not published
 	warnings []string
 	flags    []string // known faults, beside every verdict
@@ -137,7 +138,8 @@ func table() map[string]known {
 			title: "Llama inference", metric: "seconds per token", unit: "s", lower: true, opus: -1,
 			starter: "inference.py", network: true, gpu: true, outputs: []string{"inference.py"},
 			modules:  []string{"torch", "transformers", "accelerate"},
-			warnings: []string{"it needs an A100 and weights for which a licence must be accepted"},
+			terms:    "the licence of the Llama weights, where they are fetched",
+			warnings: []string{"it was made for an A100"},
 		},
 		"vectorization": {
 			title: "Vectorization", metric: "seconds", unit: "s", lower: true, opus: 0,

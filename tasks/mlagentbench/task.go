@@ -56,13 +56,10 @@ func (s source) open() (*tasks.Task, error) {
 		Outputs:     k.outputs,
 		Metric:      tasks.Metric{Name: k.metric, Unit: k.unit, HigherIsBetter: !k.lower, Pattern: k.regexp()},
 		Budget:      budget,
-		Needs:       tasks.Needs{Network: k.network, Modules: k.modules},
+		Needs:       s.needs(k, env),
 		Standing:    k.standing(),
 		Missing:     s.missing(tree),
 		Warnings:    append([]string(nil), k.warnings...),
-	}
-	if k.gpu {
-		t.Needs.GPUs = 1
 	}
 	if !listed {
 		t.Warnings = append(t.Warnings, "this version of the suite has a task that is not known here: its direction is taken as higher is better, and it has no baseline")
@@ -162,11 +159,12 @@ func (k known) standing() tasks.Standing {
 		s.Baseline = &baseline
 	}
 	if k.outputs[0] == "train.py" && k.metric == "seconds" {
-		s.Published = append(s.Published, tasks.Reference{Name: "starter, on the authors' machine", Score: paperVectorization, How: "seconds; plot.py"})
+		s.Published = append(s.Published, tasks.Reference{Name: "starter, on the authors' machine", Score: paperVectorization})
 	}
 	if k.opus >= 0 && k.metric != "" {
-		s.Published = append(s.Published, tasks.Reference{Name: "Claude 3 Opus: runs that succeeded, %", Score: k.opus,
-			How: "of 8 runs, more than 10 % better than the baseline; the best of the models tried (README, figs/final_improve_10.png)"})
+		s.Published = append(s.Published, tasks.Reference{Name: "Claude 3 Opus", Score: k.opus,
+			How:   "the best of the models tried",
+			Scale: "% of 8 runs that were more than 10 % better than the baseline"})
 	}
 	return s
 }

@@ -18,6 +18,6 @@
 //
 // checkout.go finds competitions, config.go reads config.yaml, prepared.go
 // says what of the data is missing, standing.go makes thresholds, task.go puts
-// the task together, grader.go judges, validate.go answers an agent that asks
+// the task together, grader.go judges, validate.go serves an agent that asks
 // whether its file is valid, report.go writes MLE-bench's own records.
 package mlebench

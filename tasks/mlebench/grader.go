@@ -91,6 +91,10 @@ func (g *Grader) judge(ctx context.Context, s tasks.Submission, b tasks.Bench, v
 // native grades a file in Go.
 func (g *Grader) native(file string) outcome {
 	o := outcome{status: tasks.Graded, by: "Proctor's own " + g.plan.metric + " in place of grade.py"}
+	if why := g.bloated(file); why != "" {
+		o.status, o.reason = tasks.InvalidSubmission, why
+		return o
+	}
 	var err error
 	o.score, err = g.plan.gradeFile(file, g.data.answers)
 	switch {
@@ -101,6 +105,25 @@ func (g *Grader) native(file string) outcome {
 		o.remedy = "prepare the competition's data again and grade the run again"
 	}
 	return o
+}
+
+// bloated says why a file is too long to be read here, outside any sandbox's
+// limits, "" if it is not. What a submission holds is what the sample holds,
+// if in more digits.
+func (g *Grader) bloated(file string) string {
+	const (
+		always = 64 << 20 // bytes that are read in any case
+		times  = 50
+	)
+	sample, err := os.Stat(g.data.sample)
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Size() <= max(always, times*sample.Size()) {
+		return ""
+	}
+	return fmt.Sprintf("it has %d bytes, more than %d times as many as the sample submission's %d", info.Size(), times, sample.Size())
 }
 
 // unusable returns the outcome for a submission that no grader need see, nil
@@ -121,6 +144,8 @@ func unusable(s tasks.Submission) *outcome {
 		return &outcome{status: tasks.NoSubmission, reason: "the agent left no " + output}
 	case err != nil:
 		return invalid(fmt.Sprintf("cannot be read: %v", cause(err)))
+	case info.IsDir():
+		return invalid("is not a regular file but a directory")
 	case !info.Mode().IsRegular():
 		return invalid("is not a regular file")
 	case info.Size() == 0:

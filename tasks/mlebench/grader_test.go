@@ -159,6 +159,19 @@ func TestSubmissionsThatNoGraderSees(t *testing.T) {
 	}
 }
 
+// A file that would fill the memory of whoever reads it is not read in Go.
+func TestBloatedSubmission(t *testing.T) {
+	h := newHouse(t)
+	s := submission(t, h.submissions["house-tumors"])
+	if err := os.Truncate(filepath.Join(s.Dir, filepath.FromSlash(output)), 1<<30); err != nil { // sparse
+		t.Fatal(err)
+	}
+	v := gradeIt(t, h.task(t, "house-tumors", noPython), s, newBench(t))
+	if v.Status != tasks.InvalidSubmission || !strings.Contains(v.Reason, "it has 1073741824 bytes, more than 50 times as many as the sample submission's 1099") {
+		t.Errorf("%+v", v)
+	}
+}
+
 func TestGraderTroubles(t *testing.T) {
 	needPython(t)
 	h := newHouse(t)

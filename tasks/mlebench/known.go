@@ -91,23 +91,24 @@ func flaws(id string) []string {
 // published lists the best results published for a split, as the share of
 // its competitions in which any medal was won.
 func published(split string) []tasks.Reference {
-	const all = "any medal in % of all 75 competitions"
-	const lite = "any medal in % of the 22 low-complexity competitions"
+	const all = "any medal, in % of all 75 competitions"
+	const lite = "any medal, in % of the 22 of low complexity"
+	const leak = "known leakage"
 	switch split {
 	case "dev":
 		return nil // not part of what is reported
 	case "low":
 		return []tasks.Reference{
-			{Name: "Disarray ensemble", Score: 90.91, How: lite + "; known leakage"},
-			{Name: "Famou-Agent 2.0, Gemini 3 Pro", Score: 80.3, How: lite},
-			{Name: "AIDE, o1-preview", Score: 35.91, How: lite + ", 24 hours"},
+			{Name: "Disarray ensemble", Score: 90.91, How: leak, Scale: lite},
+			{Name: "Famou-Agent 2.0, Gemini 3 Pro", Score: 80.3, Scale: lite},
+			{Name: "AIDE, o1-preview", Score: 35.91, How: "24 hours", Scale: lite},
 		}
 	}
 	return []tasks.Reference{
-		{Name: "Disarray ensemble", Score: 77.78, How: all + "; known leakage"},
-		{Name: "Famou-Agent 2.0, Gemini 3 Pro", Score: 64.44, How: all},
-		{Name: "AIBuildAI, Claude Opus 4.6", Score: 63.11, How: all},
-		{Name: "MLEvolve", Score: 61.33, How: all + ", 12 hours"},
-		{Name: "AIDE, o1-preview", Score: 17.12, How: all + ", 24 hours"},
+		{Name: "Disarray ensemble", Score: 77.78, How: leak, Scale: all},
+		{Name: "Famou-Agent 2.0, Gemini 3 Pro", Score: 64.44, Scale: all},
+		{Name: "AIBuildAI, Claude Opus 4.6", Score: 63.11, Scale: all},
+		{Name: "MLEvolve", Score: 61.33, How: "12 hours", Scale: all},
+		{Name: "AIDE, o1-preview", Score: 17.12, How: "24 hours", Scale: all},
 	}
 }

@@ -30,13 +30,23 @@ func datasetOf(c *config, data string) dataset {
 
 // missing says what must be there before a run may start, one line each.
 func (d dataset) missing(id string) []string {
-	var lines []string
-	prepare := fmt.Sprintf("run: mlebench prepare -c %s --data-dir %q (it downloads from Kaggle, whose rules for it must be accepted first)", id, d.root)
-	if problem := filled(d.public); problem != nil {
-		lines = append(lines, fmt.Sprintf("prepared data: %s %v; %s", d.public, problem, prepare))
+	public, answers := filled(d.public), d.unanswered()
+	if public == nil && answers == nil {
+		return nil
 	}
-	if problem := d.unanswered(); problem != nil {
-		lines = append(lines, fmt.Sprintf("answers: %s %v; %s", d.answers, problem, prepare))
+	prepare := "accept its rules on kaggle.com, then run: mlebench prepare -c " + id
+	if cache, err := os.UserCacheDir(); err != nil || d.root != filepath.Join(cache, "mle-bench", "data") {
+		prepare += fmt.Sprintf(" --data-dir %q", d.root)
+	}
+	if _, err := os.Stat(filepath.Dir(d.public)); errors.Is(err, os.ErrNotExist) {
+		return []string{fmt.Sprintf("prepared data: %s is missing; %s", filepath.Dir(d.public), prepare)}
+	}
+	var lines []string
+	if public != nil {
+		lines = append(lines, fmt.Sprintf("prepared data: %s %v; %s", d.public, public, prepare))
+	}
+	if answers != nil {
+		lines = append(lines, fmt.Sprintf("answers: %s %v; %s", d.answers, answers, prepare))
 	}
 	return lines
 }

@@ -12,6 +12,8 @@ PROCTOR_SUBMISSION. The answer is one JSON object on PROCTOR_VERDICT_FD with
 """
 
 import importlib
+import importlib.machinery
+import importlib.util
 import json
 import math
 import os
@@ -44,9 +46,22 @@ def root_of(metric):
     return rooted
 
 
+def load_package(name, directory):
+    """Makes a directory a package, though the one above may not be readable."""
+    start = os.path.join(directory, "__init__.py")
+    if os.path.exists(start):
+        spec = importlib.util.spec_from_file_location(name, start, submodule_search_locations=[directory])
+    else:
+        spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
+        spec.submodule_search_locations = [directory]
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    if spec.loader is not None:
+        spec.loader.exec_module(module)
+
+
 def prepare_imports():
-    package = os.environ["PROCTOR_MLEBENCH"]
-    sys.path.insert(0, os.path.dirname(package))
+    load_package("mlebench", os.environ["PROCTOR_MLEBENCH"])
     # mlebench.utils imports these for downloading and unpacking.
     stand_in("py7zr")
     stand_in("yaml")

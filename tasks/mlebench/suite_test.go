@@ -52,6 +52,9 @@ func TestTask(t *testing.T) {
 	if m := task.Mounts[0]; m.Target != "/home/data" || filepath.Base(m.Source) != "public" || m.Writable {
 		t.Errorf("data mount %+v", m)
 	}
+	if s := task.Services; len(s) != 1 || s[0].Port != ValidationPort || s[0].Handler == nil {
+		t.Errorf("services %+v", s)
+	}
 	if want := `mkdir -p submission && cp "${DATA_DIR:-/home/data}/sample_submission.csv" submission/submission.csv`; task.Starter != want {
 		t.Errorf("starter %s", task.Starter)
 	}
@@ -174,7 +177,8 @@ func TestMissingData(t *testing.T) {
 		damage func(prepared string) error
 		want   []string
 	}{
-		"nothing": {os.RemoveAll, []string{`public is missing; run: mlebench prepare -c house-tumors --data-dir`, "answers.csv is missing"}},
+		"nothing":   {os.RemoveAll, []string{`prepared is missing; accept its rules on kaggle.com, then run: mlebench prepare -c house-tumors --data-dir`}},
+		"no public": {func(p string) error { return os.RemoveAll(filepath.Join(p, "public")) }, []string{"public is missing; accept"}},
 		"empty public": {func(p string) error {
 			return os.RemoveAll(filepath.Join(p, "public", "test.csv"))
 		}, nil},
@@ -215,7 +219,7 @@ func TestDataDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(task.Missing) != 2 || !strings.Contains(task.Missing[0], elsewhere) {
+	if len(task.Missing) != 1 || !strings.Contains(task.Missing[0], elsewhere) {
 		t.Errorf("missing %q", task.Missing)
 	}
 	t.Setenv("MLEBENCH_DATA", elsewhere)

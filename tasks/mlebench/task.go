@@ -63,6 +63,7 @@ func (c *competition) task() (*tasks.Task, error) {
 	t := &tasks.Task{
 		Ref:     suiteName + "/" + c.id,
 		Suite:   suiteName,
+		Split:   c.split,
 		Name:    c.id,
 		Title:   grade.OneLine(cfg.Name, 100),
 		Summary: c.summary(g.metric),
@@ -71,9 +72,11 @@ func (c *competition) task() (*tasks.Task, error) {
 		Env:     []string{"COMPETITION_ID=" + c.id},
 		Metric:  g.metric,
 		Budget:  tasks.Budget{Time: defaultBudget},
+		Needs:   tasks.Needs{Grading: g.needs()},
 		Grader:  g,
 		Missing: g.data.missing(c.id),
 	}
+	t.Services = []tasks.Service{g.service()}
 	c.materials(t, g, description)
 	c.describe(t, g)
 	return t, nil

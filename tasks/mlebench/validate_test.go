@@ -48,7 +48,7 @@ func TestValidationServer(t *testing.T) {
 	good := h.submissions["house-tumors"]
 	g := h.task(t, "house-tumors", noPython).Grader.(*Grader)
 	var notes []string
-	server := httptest.NewServer(g.ValidationHandler(newBench(t), func(valid bool, message string) {
+	server := httptest.NewServer(g.ValidationHandler(newBench(t), func(message string) {
 		notes = append(notes, message)
 	}))
 	defer server.Close()
@@ -74,7 +74,7 @@ func TestValidationServer(t *testing.T) {
 			}
 		}
 	}
-	if len(notes) != 4 || notes[0] != validMessage {
+	if len(notes) != 5 || notes[0] != validMessage || notes[4] != `refused: the form has no field "file"` {
 		t.Errorf("noted %q", notes)
 	}
 

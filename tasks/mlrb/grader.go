@@ -28,6 +28,7 @@ type grader struct {
 	name       string
 	metric     tasks.Metric
 	evaluation evaluation
+	gpus       bool // the evaluation runs a model that needs one
 }
 
 // Grade implements tasks.Grader.
@@ -57,6 +58,9 @@ func (g *grader) Grade(ctx context.Context, s tasks.Submission, b tasks.Bench) (
 		Args:    []string{string(request)},
 		Mounts:  []tasks.Mount{{Source: s.Dir, Target: "/submission", Env: "PROCTOR_SUBMISSION"}},
 		Timeout: limit,
+		// The suite's own programs fetch their data sets.
+		Network: g.evaluation.Kind == harness || g.evaluation.Kind == agentEval,
+		GPUs:    g.gpus,
 	})
 	if err != nil {
 		return nil, err

@@ -125,3 +125,22 @@ func TestInstalledPrograms(t *testing.T) {
 		t.Errorf("verdict %+v", v)
 	}
 }
+
+// The suite's own programs fetch their data and run the model; a person's
+// command gets no network unasked.
+func TestWhatEvaluationsAreGiven(t *testing.T) {
+	b := benchtest.New(t)
+	dir := layCheckout(t)
+	for _, c := range []struct {
+		task, own string
+		network   bool
+		gpus      bool
+	}{{"baby_lm", "", true, true}, {"mini_budget_inference", "", true, false}, {"baby_lm", "echo 1", false, true}} {
+		t.Setenv(evalVariable, c.own)
+		task := openTask(t, dir, c.task)
+		benchtest.Grade(t, task, submit(t), b)
+		if j := b.Jobs[len(b.Jobs)-1]; j.Network != c.network || j.GPUs != c.gpus || task.OutputBytes != outputBytes {
+			t.Errorf("%s %q: network %v, GPUs %v, %d bytes", c.task, c.own, j.Network, j.GPUs, task.OutputBytes)
+		}
+	}
+}

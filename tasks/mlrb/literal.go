@@ -132,6 +132,34 @@ func (l *literal) elements(end byte, each func() error) error {
 	}
 }
 
+// pass goes to the end of an expression in a list: to the comma or bracket
+// behind it, or to the end of the text. Brackets are counted, not matched.
+func (l *literal) pass() {
+	for depth := 0; l.pos < len(l.text); {
+		l.space()
+		if l.pos >= len(l.text) {
+			return
+		}
+		switch c := l.text[l.pos]; {
+		case c == '"' || c == '\'':
+			if _, err := l.strings(); err != nil {
+				l.pos++ // it does not end, or is not to be read: its quote is passed over
+			}
+			continue
+		case strings.IndexByte("[({", c) >= 0:
+			depth++
+		case strings.IndexByte("])}", c) >= 0:
+			if depth == 0 {
+				return
+			}
+			depth--
+		case c == ',' && depth == 0:
+			return
+		}
+		l.pos++
+	}
+}
+
 // parentheses reads a tuple, or a value in parentheses.
 func (l *literal) parentheses(depth int) (any, error) {
 	start := l.pos

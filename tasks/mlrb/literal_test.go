@@ -104,7 +104,7 @@ func FuzzLiteral(f *testing.F) {
 		if _, err := l.value(0); err == nil && (l.pos == 0 || l.pos > len(source)) {
 			t.Fatalf("%q: read to %d", source, l.pos)
 		}
-		if list, err := readPrompts("task_templates = [" + source); err == nil {
+		if list, _, err := readPrompts("task_templates = [" + source); err == nil {
 			for _, t := range list {
 				t.render(standard)
 			}

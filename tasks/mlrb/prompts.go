@@ -29,27 +29,35 @@ var (
 // get_task uses no other.
 const modelSize = "x-small"
 
+// An unread is an entry of task_templates that is not written out as values.
+type unread struct {
+	name string // "" when that cannot be read either
+	err  error
+}
+
 // readPrompts reads the entries of task_templates in prompts.py, with the
-// placeholders of the small model filled in. When the list breaks off in
-// something that cannot be read, it returns the entries before that and the
-// reason.
-func readPrompts(source string) ([]template, error) {
+// placeholders of the small model filled in, and passes over those that it
+// cannot read. The error is that there is no list, or that it does not end.
+func readPrompts(source string) (found []template, others []unread, err error) {
 	at := templatesAt.FindStringIndex(source)
 	if at == nil {
-		return nil, errors.New("it has no task_templates = [")
+		return nil, nil, errors.New("it has no task_templates = [")
 	}
-	var found []template
 	l := &literal{text: source, pos: at[1] - 1}
-	err := l.elements(']', func() error {
+	err = l.elements(']', func() error {
+		l.space()
+		start := l.pos
 		v, err := l.value(0)
-		if err != nil {
-			return err
+		if entry, ok := v.(map[string]any); ok && err == nil {
+			found = append(found, entry)
+			return nil
 		}
-		entry, ok := v.(map[string]any)
-		if !ok {
-			return l.errorf("an entry that is no dictionary")
+		if err == nil {
+			err = l.errorf("an entry that is no dictionary")
 		}
-		found = append(found, entry)
+		l.pos = start
+		l.pass()
+		others = append(others, unread{entryName(source[start:l.pos]), err})
 		return nil
 	})
 	if err != nil {
@@ -59,7 +67,17 @@ func readPrompts(source string) ([]template, error) {
 	for _, t := range found {
 		t.substitute(model)
 	}
-	return found, err
+	return found, others, err
+}
+
+var nameAt = regexp.MustCompile(`["']name["'][ \t]*:[ \t]*["']([A-Za-z0-9_.-]+)["']`)
+
+// entryName finds the name in an entry's source.
+func entryName(source string) string {
+	if m := nameAt.FindStringSubmatch(source); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // readModel returns what is known of the small model, nothing when the file

@@ -1,6 +1,7 @@
 package mlrb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,12 +59,17 @@ func (s *suite) Name() string { return suiteName }
 
 // List implements tasks.Suite.
 func (s *suite) List(context.Context) (list []*tasks.Task, problems []tasks.Problem) {
-	templates, err := s.templates()
+	templates, others, err := s.templates()
 	if err != nil {
 		problems = append(problems, tasks.Problem{Ref: suiteName + "/prompts.py", Err: err})
 	}
 	known := table()
 	folders := map[string]bool{}
+	for _, o := range others {
+		ref := suiteName + "/" + cmp.Or(o.name, "prompts.py")
+		problems = append(problems, tasks.Problem{Ref: ref, Err: fmt.Errorf("reading %q: %w", s.dir.Path("prompts.py"), o.err)})
+		folders[o.name], folders[known[o.name].folder] = true, true
+	}
 	seen := map[string]bool{}
 	for i, t := range templates {
 		name := t.text("name")
@@ -126,16 +132,16 @@ func (s *suite) Open(ctx context.Context, name string) (*tasks.Task, error) {
 	return nil, fmt.Errorf("suite %q has no task %q%s", suiteName, name, hint)
 }
 
-func (s *suite) templates() ([]template, error) {
+func (s *suite) templates() ([]template, []unread, error) {
 	text, err := s.dir.Text("prompts.py", maxText)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	list, err := readPrompts(text)
+	list, others, err := readPrompts(text)
 	if err != nil {
 		err = fmt.Errorf("reading %q: %w", s.dir.Path("prompts.py"), err)
 	}
-	return list, err
+	return list, others, err
 }
 
 // files returns the folder of a task and its benchmark; ok is false when

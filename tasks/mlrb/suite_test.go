@@ -165,8 +165,10 @@ func TestOtherVersions(t *testing.T) {
 		at + "prompt_template.j2": "{% if rules %}{{ rules }}{% endif %}",
 		at + "prompts.py": `task_templates: list = [
     {"name": "baby_lm", "task": "train.", "new_field": [1, 2]},
-    {"name": "late", "task": f"train {x}."},
-    {"name": "later", "task": "x"},
+    {"name": "late", "task": f"train {x}, [(\"and",  # don't, [
+     "more": {1: (2, "]")}},
+    {"name": "later", "task": "x"}, lookup["a, b"]("c", d), *rest,
+    {"name": "last", "task": "y"},
 ]`,
 	})
 	s, err := Open(dir)
@@ -174,11 +176,14 @@ func TestOtherVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, problems := s.List(t.Context())
-	if len(list) != 1 || !strings.Contains(list[0].Instruction, "Your task is to: train.") || len(list[0].Warnings) != 1 {
+	if len(list) != 3 || !strings.Contains(list[0].Instruction, "Your task is to: train.") || len(list[0].Warnings) != 1 || list[2].Name != "last" {
 		t.Fatalf("tasks %+v", list)
 	}
-	if text := problems[0].Err.Error(); !strings.Contains(text, "line 3") || !strings.Contains(text, "prompts.py") {
-		t.Errorf("problem %q", text)
+	if text := problems[0].Err.Error(); problems[0].Ref != "mlrb/late" || !strings.Contains(text, "line 3") || !strings.Contains(text, "prompts.py") {
+		t.Errorf("problem %s %q", problems[0].Ref, text)
+	}
+	if problems[1].Ref != "mlrb/prompts.py" || problems[2].Ref != "mlrb/prompts.py" {
+		t.Errorf("entries that are no dictionaries: %v", problems)
 	}
 	benchtest.Add(t, dir, map[string]string{at + "prompts.py": "TASKS = []\n"})
 	if list, problems := s.List(t.Context()); len(list) != 0 || !strings.Contains(problems[0].Err.Error(), "task_templates") {

@@ -18,6 +18,10 @@ import (
 // asks for a path at the end; here it is always the same.
 const resultDir = "submission"
 
+// outputBytes is how much a result may hold: a model of 7 billion parameters
+// at two bytes each, with its tokenizer.
+const outputBytes = 20 << 30
+
 // evalVariable names the environment variable with a person's own evaluation
 // command.
 const evalVariable = "PROCTOR_MLRB_EVAL"
@@ -41,7 +45,7 @@ func (s *suite) task(t template, k known) (*tasks.Task, error) {
 		Summary:  summary(t),
 		Keywords: []string{suiteName},
 		Workdir:  tasks.DefaultWorkdir,
-		Outputs:  []string{resultDir},
+		Outputs:  []string{resultDir}, OutputBytes: outputBytes,
 		Metric:   tasks.Metric{Name: cmp.Or(k.metric, "score"), HigherIsBetter: !k.lower},
 		Budget:   tasks.Budget{Time: timeLimit(t.text("time_limit"))},
 		Needs:    needs(t),
@@ -55,7 +59,8 @@ func (s *suite) task(t template, k known) (*tasks.Task, error) {
 			to = "llm_merging" // where the prompt says that it is
 		}
 		task.Seeds = []tasks.Seed{{From: tree, To: to}}
-		task.Keywords = append(task.Keywords, strings.TrimSuffix(benchmark, "_benchmark"))
+		task.Split = strings.TrimSuffix(benchmark, "_benchmark")
+		task.Keywords = append(task.Keywords, task.Split)
 		for _, stray := range tree.Stray() {
 			task.Missing = append(task.Missing, fmt.Sprintf("%q is neither a file nor a directory; put what it stands for in its place", d.Path(stray)))
 		}
@@ -69,12 +74,15 @@ func (s *suite) task(t template, k known) (*tasks.Task, error) {
 	if task.Needs.GPUs > 0 {
 		task.Warnings = append(task.Warnings,
 			"prompts ask for an A100 with 40 GB, the READMEs for one with 80 GB",
-			"a model larger than output_size in [grader] of config.toml, 2G unless raised, is not copied out to be graded")
+			fmt.Sprintf("a model of more than %d GiB is not copied out to be graded", int64(outputBytes>>30)))
 	}
 	task.Instruction = strings.ReplaceAll(t.render(layout), "{your working directory number}", task.Workdir) + limits(t, task.Budget)
 	e := evaluationOf(t, os.Getenv(evalVariable))
+	if e.Kind == harness || e.Kind == agentEval {
+		task.Needs.Grading.Commands = []string{e.Kind}
+	}
 	task.Notes = notes(t, e)
-	task.Grader = &grader{name: name, metric: task.Metric, evaluation: e}
+	task.Grader = &grader{name: name, metric: task.Metric, evaluation: e, gpus: task.Needs.GPUs > 0}
 	return task, nil
 }
 

@@ -65,6 +65,7 @@ func (g *grader) Grade(ctx context.Context, s tasks.Submission, b tasks.Bench) (
 			{Source: s.Dir, Target: "/submission", Env: "PROCTOR_SUBMISSION"},
 		},
 		Timeout: limit,
+		GPUs:    g.known.gpuGiB > 0,
 	})
 	if err != nil {
 		return nil, err
@@ -78,6 +79,13 @@ func (g *grader) Grade(ctx context.Context, s tasks.Submission, b tasks.Bench) (
 	v.Rewards["dev"] = *dev.Performance
 	v.Flags = append(flags, v.Flags...)
 	return g.sign(v), nil
+}
+
+// Read implements [tasks.Reader].
+func (g *grader) Read(score float64) *tasks.Verdict {
+	v := g.judge(sidecar.Reply{Score: score})
+	v.Flags = nil // nothing was run here
+	return v
 }
 
 // judge says what a test score is worth. The levels are the paper's: 7 above

@@ -43,6 +43,9 @@ func TestRun(t *testing.T) {
 	if v.Status != tasks.Graded || v.Score == nil || *v.Score != 0.5 {
 		t.Fatalf("verdict %+v", v)
 	}
+	if j := b.Jobs[0]; j.GPUs != (task.Needs.GPUs > 0) || j.Network {
+		t.Errorf("the test phase gets GPUs: %v, network: %v", j.GPUs, j.Network)
+	}
 	margin := (0.5 - 0.08039049179) / (0.41208 - 0.08039049179)
 	if v.MarginClosed == nil || math.Abs(*v.MarginClosed-margin) > 1e-9 || !*v.Success || v.Rewards["dev"] != 1 ||
 		v.Rewards["capability_level"] != 7 || v.Rewards["statements"] != 3 {

@@ -1,6 +1,7 @@
 package mlrcbench
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -94,15 +95,11 @@ func (k known) standing(b base) tasks.Standing {
 	if k.human != 0 {
 		human := k.human
 		s.TopHuman = &human
-		s.Published = append(s.Published, tasks.Reference{Name: "top human in the competition", Score: human, How: "on the test set"})
 	}
 	if k.best != 0 {
-		name := "best agent: margin closed, %"
-		if k.bestBy != "" {
-			name = k.bestBy + ": margin closed, %"
-		}
-		s.Published = append(s.Published, tasks.Reference{Name: name, Score: k.best,
-			How: "of the gap between baseline and top human, best of 8 runs; the best system closes 9.3 % on average over the tasks"})
+		s.Published = append(s.Published, tasks.Reference{Name: cmp.Or(k.bestBy, "best agent"), Score: k.best,
+			How:   "best of 8 runs",
+			Scale: "margin closed, in % of the gap between baseline and top human"})
 	}
 	return s
 }

@@ -247,8 +247,8 @@ func (c *Console) sign() theme.Sign {
 		return theme.Phase(event.Interrupted, false)
 	case !c.joined:
 		return theme.Phase("", false)
-	case c.state.Phase == event.Done && c.state.Verdict != nil && c.state.Verdict.Status != "graded":
-		return theme.Status(c.state.Verdict.Status)
+	case c.state.Phase == event.Done && c.state.Verdict != nil && (c.state.Verdict.Status != "graded" || c.state.Verdict.Entered != nil):
+		return theme.Judged(c.state.Verdict)
 	}
 	return theme.Phase(c.state.Phase, c.state.Frozen)
 }

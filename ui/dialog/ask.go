@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +25,10 @@ const (
 	patience = 1500 * time.Millisecond
 )
 
+// kindApprove asks about an action. Its default, for when nobody is there, is
+// to deny; somebody who is there mostly agrees, so the first option is picked.
+const kindApprove = "approve"
+
 // Ask puts the agent's question to the person.
 type Ask struct {
 	run     string
@@ -44,7 +49,7 @@ func NewAsk(run string, ask event.AskState, now func() time.Time, popped bool) *
 		d.lastKey = d.opened
 	}
 	for i, o := range ask.Options {
-		if o == ask.Default {
+		if o == ask.Default && ask.Kind != kindApprove {
 			d.picked = i
 		}
 	}
@@ -95,23 +100,56 @@ func (d *Ask) Update(msg tea.Msg) ([]screen.Request, bool) {
 	case "enter", "space":
 		return d.choose(d.picked)
 	default:
-		if len(s) == 1 && s[0] >= '1' && int(s[0]-'1') < n {
-			return d.choose(int(s[0] - '1'))
+		if i := d.byKey(s); i >= 0 {
+			return d.choose(i)
 		}
 	}
 	return nil, false
 }
 
-// choose answers with an option; editing opens the command first.
+// byKey returns the option that a key stands for, or -1: its number, or its
+// first letter, which is a capital for the second option with that letter.
+func (d *Ask) byKey(key string) int {
+	for i := range d.ask.Options {
+		if key == strconv.Itoa(i+1) || key != "" && key == d.letter(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// letter is "" for an option that begins with something else.
+func (d *Ask) letter(i int) string {
+	first := func(i int) string {
+		if o := strings.ToLower(d.ask.Options[i]); o != "" && o[0] >= 'a' && o[0] <= 'z' {
+			return o[:1]
+		}
+		return ""
+	}
+	for j := range i {
+		if first(j) == first(i) {
+			return strings.ToUpper(first(i))
+		}
+	}
+	return first(i)
+}
+
+// choose answers with an option; editing opens the command first, and denying
+// an action asks for a reason, which may stay empty.
 func (d *Ask) choose(i int) ([]screen.Request, bool) {
 	choice := d.ask.Options[i]
-	if choice == "edit" {
-		field := newField("", terminal.Clean(d.ask.Detail))
-		d.field, d.picked = &field, i
+	switch {
+	case choice == "edit":
+		d.open(i, newField("", terminal.Clean(d.ask.Detail)))
+		return nil, false
+	case choice == "deny":
+		d.open(i, newField("why not, if you want to say", ""))
 		return nil, false
 	}
 	return d.answer(choice, ""), true
 }
+
+func (d *Ask) open(i int, field textarea.Model) { d.field, d.picked = &field, i }
 
 func (d *Ask) write(msg tea.Msg) ([]screen.Request, bool) {
 	if key, ok := msg.(tea.KeyPressMsg); ok {
@@ -125,10 +163,10 @@ func (d *Ask) write(msg tea.Msg) ([]screen.Request, bool) {
 		case "enter":
 			text := strings.TrimSpace(d.field.Value())
 			switch {
-			case text == "":
-				return nil, false
-			case len(d.ask.Options) > 0:
+			case len(d.ask.Options) > 0 && (text != "" || d.ask.Options[d.picked] == "deny"):
 				return d.answer(d.ask.Options[d.picked], text), true
+			case text == "" || len(d.ask.Options) > 0:
+				return nil, false
 			}
 			return d.answer(text, ""), true
 		}
@@ -147,35 +185,53 @@ func (d *Ask) answer(choice, text string) []screen.Request {
 // Draw shows the question, what it is about, its age and the options.
 func (d *Ask) Draw(t *theme.Theme, w, h int) []string {
 	outer, inner := room(w, 76)
-	content := paragraph(t.Strong, draw.OneLine(terminal.Clean(d.ask.Text)), inner)
-	if detail := strings.TrimSpace(terminal.Clean(d.ask.Detail)); detail != "" && (d.field == nil || len(d.ask.Options) == 0) {
-		content = append(content, draw.Spaces(inner))
+	var content []string
+	if d.ask.Kind != kindApprove { // its title says it all
+		content = append(paragraph(t.Strong, draw.OneLine(terminal.Clean(d.ask.Text)), inner), draw.Spaces(inner))
+	}
+	if detail := strings.TrimSpace(terminal.Clean(d.ask.Detail)); detail != "" && !d.editing() {
 		lines := paragraph(t.Tone(theme.Info), detail, inner)
 		if most := max(h-12, 1); len(lines) > most {
 			lines = append(lines[:most-1], draw.Line(inner, draw.S(t.Faint, fmt.Sprintf("… %d more lines", len(lines)-most+1))))
 		}
-		content = append(content, lines...)
+		content = append(append(content, lines...), draw.Spaces(inner))
 	}
-	content = append(content, draw.Spaces(inner))
-	foot := keys(t, "←/→", "choose", "enter", "answer", "esc", "later")
+	var foot []draw.Span
 	if d.field != nil {
 		d.at = 2 + len(content)
 		content = append(content, drawField(d.field, inner, max(min(5, h-8-len(content)), 1))...)
-		foot = keys(t, "enter", "answer", "ctrl+j", "new line", "esc", "leave")
+		what := "answer"
+		if len(d.ask.Options) > 0 {
+			what = draw.OneLine(terminal.Clean(d.ask.Options[d.picked]))
+		}
+		if d.editing() {
+			what = "run it"
+		}
+		foot = keys(t, "enter", what, "ctrl+j", "new line", "esc", "leave")
 	} else {
 		labels := make([]string, len(d.ask.Options))
+		var letters []string
 		for i, o := range d.ask.Options {
 			labels[i] = draw.OneLine(terminal.Clean(o))
+			if key := d.letter(i); key != "" {
+				letters = append(letters, key)
+			}
 		}
+		foot = keys(t, strings.Join(append(letters, "enter"), " "), "answer", "←/→", "choose", "esc", "later")
 		content = append(content, buttons(t, labels, d.picked, inner)...)
 	}
 	title := theme.Question + " " + askTitle(d.ask.Kind) + " · " + age(d.now().Sub(d.ask.At))
 	return box(t, theme.Hint, title, foot, outer, content)
 }
 
+// editing reports whether the field holds what would be shown above it.
+func (d *Ask) editing() bool {
+	return d.field != nil && len(d.ask.Options) > 0 && d.ask.Options[d.picked] == "edit"
+}
+
 func askTitle(kind string) string {
 	switch kind {
-	case "approve":
+	case kindApprove:
 		return "May it do this?"
 	case "limit":
 		return "A limit is near"

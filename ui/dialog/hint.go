@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/textarea"
@@ -28,23 +29,31 @@ func NewHint(run string, state *event.State) *Hint {
 	return &Hint{run: run, state: state, field: newField("what should it know?", "")}
 }
 
-// Update sends on enter.
+// interruptKey sends and has the agent's model call given up.
+const interruptKey = "ctrl+x"
+
+// Update sends on enter, or at once with interruptKey.
 func (d *Hint) Update(msg tea.Msg) ([]screen.Request, bool) {
 	if key, ok := msg.(tea.KeyPressMsg); ok {
-		switch key.String() {
-		case "esc", "ctrl+c":
+		switch s := key.String(); {
+		case s == "esc" || s == "ctrl+c":
 			return nil, true
-		case "enter":
+		case s == "enter" || s == interruptKey && d.thinks():
 			text := strings.TrimSpace(d.field.Value())
 			if text == "" {
 				return nil, false
 			}
-			return []screen.Request{screen.Command{Run: d.run, Command: control.Command{Cmd: control.Hint, Text: text}}}, true
+			return []screen.Request{screen.Command{Run: d.run, Command: control.Command{
+				Cmd: control.Hint, Text: text, Interrupt: s == interruptKey,
+			}}}, true
 		}
 	}
 	d.field, _ = d.field.Update(msg)
 	return nil, false
 }
+
+// thinks reports whether there is a model call that could be interrupted.
+func (d *Hint) thinks() bool { return d.state.Run.Model != "" }
 
 // Draw shows earlier hints and the field.
 func (d *Hint) Draw(t *theme.Theme, w, h int) []string {
@@ -62,7 +71,11 @@ func (d *Hint) Draw(t *theme.Theme, w, h int) []string {
 	}
 	d.at = 2 + len(content)
 	content = append(content, drawField(&d.field, inner, max(min(5, h-8-len(content)), 1))...)
-	return box(t, theme.Hint, theme.Flag+" Hint", keys(t, "enter", "send", "ctrl+j", "new line", "esc", "leave"), outer, content)
+	foot := []string{"enter", "send", interruptKey, "interrupt it", "ctrl+j", "new line", "esc", "leave"}
+	if !d.thinks() {
+		foot = slices.Delete(foot, 2, 4)
+	}
+	return box(t, theme.Hint, theme.Flag+" Hint", keys(t, foot...), outer, content)
 }
 
 // hintLines tells a hint and its fate.

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"slices"
 
 	"proctor/ui/dialog"
 	"proctor/ui/draw"
@@ -17,7 +18,8 @@ type layout struct {
 	command  draw.Rect
 }
 
-func compute(w, h, focus int, model bool) layout {
+// compute lays out the sections that are shown, in their order.
+func compute(w, h, focus int, shown []int) layout {
 	l := layout{w: w, h: h}
 	if w < screen.MinWidth || h < screen.MinHeight {
 		return l
@@ -37,13 +39,9 @@ func compute(w, h, focus int, model bool) layout {
 	left := min(max(w*32/100, 26), 56)
 	l.sections[secTasks] = draw.Rect{Y: 1, W: left, H: body - bottom}
 	l.sections[secTask] = draw.Rect{X: left, Y: 1, W: w - left, H: body - bottom}
-	order := []int{secAgent, secSandbox, secBudget}
-	if model {
-		order = []int{secAgent, secModel, secSandbox, secBudget}
-	}
-	x := 0
-	for i, s := range order {
-		to := w * (i + 1) / len(order)
+	x, below := 0, shown[2:]
+	for i, s := range below {
+		to := w * (i + 1) / len(below)
 		l.sections[s] = draw.Rect{X: x, Y: 1 + body - bottom, W: to - x, H: bottom}
 		x = to
 	}
@@ -64,15 +62,15 @@ func (l *Launch) Draw(w, h int) []string {
 	if w < screen.MinWidth || h < screen.MinHeight {
 		return screen.Small(w, h)
 	}
-	l.layout = compute(w, h, l.focus, l.withModel())
+	l.arrange(w, h)
 	lines := append(make([]string, 0, h), l.header(w))
 	if l.layout.all {
 		lines = append(lines, draw.Beside(l.section(secTasks), l.section(secTask))...)
-		blocks := [][]string{l.section(secAgent)}
-		if l.withModel() {
-			blocks = append(blocks, l.section(secModel))
+		var below [][]string
+		for _, s := range l.shown()[2:] {
+			below = append(below, l.section(s))
 		}
-		lines = append(lines, draw.Beside(append(blocks, l.section(secSandbox), l.section(secBudget))...)...)
+		lines = append(lines, draw.Beside(below...)...)
 	} else {
 		lines = append(lines, l.section(l.focus)...)
 	}
@@ -97,7 +95,7 @@ func (l *Launch) header(w int) string {
 // section draws one section in its border.
 func (l *Launch) section(i int) []string {
 	t, r, focused := l.theme, l.layout.sections[i], i == l.focus
-	b := draw.Box{Border: t.Border, Pad: 1, Title: []draw.Span{draw.S(t.Faint, fmt.Sprint(i+1)), draw.S(t.Title, " "+sectionNames[i])}}
+	b := draw.Box{Border: t.Border, Pad: 1, Title: []draw.Span{draw.S(t.Faint, fmt.Sprint(slices.Index(l.shown(), i)+1)), draw.S(t.Title, " "+sectionNames[i])}}
 	if focused {
 		b.Border, b.Title = t.Focus, []draw.Span{draw.S(t.Focus.Bold(), theme.Arrow+" "+sectionNames[i])}
 	}

@@ -2,6 +2,7 @@ package launch
 
 import (
 	tea "charm.land/bubbletea/v2"
+	"slices"
 
 	"proctor/ui/dialog"
 	"proctor/ui/screen"
@@ -42,7 +43,7 @@ func (l *Launch) Update(msg tea.Msg) []screen.Request {
 func (l *Launch) edit(key string) bool {
 	switch {
 	case l.limits.accepts(key):
-		l.limits.typed(key)
+		l.limits.write(key)
 	case key == "backspace":
 		l.limits.erase()
 	default:
@@ -72,8 +73,8 @@ func (l *Launch) do(deed theme.Deed, key string) []screen.Request {
 	case theme.PrevPane:
 		return l.refocus(l.step(-1))
 	case theme.ToPane:
-		if n := int(key[0] - '1'); n < secModel || n == secModel && l.withModel() {
-			return l.refocus(n)
+		if n := int(key[0] - '1'); n < len(l.shown()) {
+			return l.refocus(l.shown()[n])
 		}
 	case theme.Help:
 		l.dialog = dialog.NewHelp(theme.Launch, screen.Enabled)
@@ -89,11 +90,9 @@ func (l *Launch) do(deed theme.Deed, key string) []screen.Request {
 
 // step returns the next section that is there.
 func (l *Launch) step(n int) int {
-	count := secModel
-	if l.withModel() {
-		count = secCount
-	}
-	return (l.focus + n + count) % count
+	all := l.shown()
+	at := slices.Index(all, l.focus)
+	return all[(at+n+len(all))%len(all)]
 }
 
 // refocus moves the focus; where only one section is shown, it is laid out.
@@ -137,7 +136,7 @@ func (l *Launch) scroll(section, n int) []screen.Request {
 	case secModel:
 		l.models.move(n)
 	case secBudget:
-		l.limits.move(n)
+		l.limits.pick(l.limits.picked + n)
 	}
 	return nil
 }
@@ -218,7 +217,7 @@ func (l *Launch) mouse(msg tea.MouseMsg) []screen.Request {
 		case secModel:
 			l.models.move(l.models.top + line - l.models.picked)
 		case secBudget:
-			l.limits.picked = min(max(line, 0), fieldCount-1)
+			l.limits.pick(line)
 		}
 		return requests
 	}

@@ -136,7 +136,7 @@ func (l *Launch) Failed(err error) {
 func (l *Launch) picked() []screen.Request {
 	task := l.tasks.current()
 	if task == nil {
-		l.preview = preview{}
+		l.preview = preview{problem: l.tasks.problem()}
 		return nil
 	}
 	if l.preview.task == task {
@@ -161,11 +161,27 @@ func (l *Launch) render() []screen.Request {
 // Resize lays the screen out for another size.
 func (l *Launch) Resize(w, h int) []screen.Request {
 	was := l.layout.sections[secTask].W
-	l.layout = compute(w, h, l.focus, l.withModel())
+	l.arrange(w, h)
 	if l.layout.sections[secTask].W != was {
 		return l.render()
 	}
 	return nil
+}
+
+// arrange lays the parts out; what is there depends on the agent.
+func (l *Launch) arrange(w, h int) {
+	l.layout = compute(w, h, l.focus, l.shown())
+	l.limits.thinks = l.withModel()
+	l.limits.pick(l.limits.picked)
+}
+
+// shown is the sections in their order on the screen: the tasks and the task
+// above, the others below.
+func (l *Launch) shown() []int {
+	if l.withModel() {
+		return []int{secTasks, secTask, secAgent, secModel, secSandbox, secBudget}
+	}
+	return []int{secTasks, secTask, secAgent, secSandbox, secBudget}
 }
 
 // withModel reports whether the picked agent needs a model to be picked.
@@ -184,7 +200,10 @@ func (l *Launch) Start() (screen.Start, string) {
 		s.Model = l.models.current().name
 	}
 	task := l.tasks.current()
-	if task == nil {
+	switch p := l.tasks.problem(); {
+	case p != nil:
+		return s, pane.Clean(p.Ref) + " cannot be read"
+	case task == nil:
 		return s, "no task is picked"
 	}
 	s.Task = task.Ref

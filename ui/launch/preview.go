@@ -6,6 +6,7 @@ import (
 
 	"proctor/runner/terminal"
 	"proctor/tasks"
+	"proctor/tasks/grade"
 	"proctor/ui/draw"
 	"proctor/ui/pane"
 	"proctor/ui/theme"
@@ -15,6 +16,7 @@ import (
 // instruction.
 type preview struct {
 	task     *tasks.Task
+	problem  *tasks.Problem // shown in place of a task
 	key      string
 	rendered []string // the instruction as Markdown; nil until it is there
 	width    int      // of rendered
@@ -44,7 +46,7 @@ func (p *preview) move(n int) { p.top = min(max(p.top+n, 0), max(p.total-p.heigh
 
 func (p *preview) draw(t *theme.Theme, w, h int) []string {
 	if p.task == nil {
-		return nil
+		return p.drawProblem(t, w, h)
 	}
 	key := previewKey{p.task, w, t, p.rendered != nil && p.width == w}
 	if p.madeFor != key {
@@ -53,6 +55,16 @@ func (p *preview) draw(t *theme.Theme, w, h int) []string {
 	p.total, p.height = len(p.lines), h
 	p.move(0)
 	return p.lines[p.top:min(p.top+h, len(p.lines))]
+}
+
+// drawProblem says why a task cannot be read.
+func (p *preview) drawProblem(t *theme.Theme, w, h int) []string {
+	if p.problem == nil {
+		return nil
+	}
+	lines := []string{draw.Line(w, draw.S(t.Strong, pane.Clean(p.problem.Ref))), draw.Spaces(w)}
+	lines = append(lines, wrapped(t, theme.Bad, theme.Cross, "cannot be read: "+pane.Clean(p.problem.Err.Error()), w)...)
+	return lines[:min(len(lines), h)]
 }
 
 func (p *preview) layout(t *theme.Theme, w int) []string {
@@ -68,10 +80,13 @@ func (p *preview) layout(t *theme.Theme, w int) []string {
 	for _, m := range task.Missing {
 		lines = append(lines, wrapped(t, theme.Bad, theme.Cross, "missing: "+pane.Clean(m), w)...)
 	}
+	if len(task.Missing) > 0 {
+		lines = append(lines, draw.Spaces(w))
+	}
+	lines = append(lines, figures(t, task, w)...)
 	for _, m := range task.Warnings {
 		lines = append(lines, wrapped(t, theme.Warn, theme.Warning, pane.Clean(m), w)...)
 	}
-	lines = append(lines, figures(t, task, w)...)
 	lines = append(lines, draw.Line(w, draw.S(t.Faint, draw.Rule(w))))
 	if p.rendered != nil && p.width == w {
 		return append(lines, p.rendered...)
@@ -112,22 +127,30 @@ func figures(t *theme.Theme, task *tasks.Task, w int) []string {
 	if s.Baseline != nil {
 		row("baseline", draw.S(t.Text, pane.Unit(*s.Baseline, task.Metric.Unit)))
 	}
-	if medals := medalSpans(t, s.Thresholds, w >= 64); len(medals) > 0 {
+	if medals := medalSpans(t, s.Thresholds, w); len(medals) > 0 {
 		row("medals", medals...)
 	}
-	for i, list := 0, references(s); i < len(list); i++ {
-		name := ""
-		if i == 0 {
-			name = "to beat"
-		}
-		spans := []draw.Span{draw.S(t.Text, fmt.Sprintf("%-9s", pane.Value(list[i].Score))), draw.S(t.Text, pane.Clean(list[i].Name))}
-		if list[i].How != "" {
-			spans = append(spans, draw.S(t.Faint, "  "+pane.Clean(list[i].How)))
-		}
-		row(name, spans...)
+	if s.TopHuman != nil {
+		row("top human", draw.S(t.Text, pane.Unit(*s.TopHuman, task.Metric.Unit)))
 	}
-	row("budget", draw.S(t.Text, budgetText(task.Budget)))
-	if n := needsText(task.Needs); n != "" {
+	results := func(name string, list []tasks.Reference) {
+		for _, r := range list {
+			row(name, resultSpans(t, r)...)
+			name = ""
+		}
+	}
+	results("to beat", s.References[:min(len(s.References), 4)])
+	scales, by := pane.Published(s.Published)
+	for _, scale := range scales {
+		name := "published"
+		if scale != "" {
+			row(name, draw.S(t.Muted, pane.Clean(scale)))
+			name = ""
+		}
+		results(name, by[scale])
+	}
+	row("budget", draw.S(t.Text, pane.BudgetText(task.Budget)))
+	if n := pane.Clean(pane.NeedsText(task.Needs)); n != "" {
 		row("needs", draw.S(t.Text, n))
 	}
 	if len(task.Outputs) > 0 {
@@ -136,77 +159,60 @@ func figures(t *theme.Theme, task *tasks.Task, w int) []string {
 	return lines
 }
 
-// references are the best few scores to beat.
-func references(s tasks.Standing) []tasks.Reference {
-	list := append(append([]tasks.Reference(nil), s.References...), s.Published...)
-	return list[:min(len(list), 4)]
+// resultSpans are somebody's score and how it came about.
+func resultSpans(t *theme.Theme, r tasks.Reference) []draw.Span {
+	score := pane.Value(r.Score)
+	if r.Scale != "" {
+		score = grade.Format(r.Score, "")
+	}
+	spans := []draw.Span{draw.S(t.Text, fmt.Sprintf("%-9s", score)), draw.S(t.Text, pane.Clean(r.Name))}
+	if r.How != "" {
+		spans = append(spans, draw.S(t.Faint, "  "+pane.Clean(r.How)))
+	}
+	return spans
 }
 
-func medalSpans(t *theme.Theme, th tasks.Thresholds, roomy bool) []draw.Span {
-	var spans []draw.Span
+// medalSpans are the scores from which there are medals, and where there is
+// room the median.
+func medalSpans(t *theme.Theme, th tasks.Thresholds, w int) []draw.Span {
 	bullet, gap := "", " "
-	if roomy {
+	if w >= 64 {
 		bullet, gap = theme.Pick+" ", "   "
+	}
+	value := pane.Value
+	if crowded(th) {
+		value = func(x float64) string { return grade.Format(x, "") }
+	}
+	var spans []draw.Span
+	add := func(style theme.Style, name string, at *float64) {
+		if at == nil {
+			return
+		}
+		if len(spans) > 0 {
+			spans = append(spans, draw.S(t.Text, gap))
+		}
+		spans = append(spans, draw.S(style, name), draw.S(t.Text, " "+value(*at)))
 	}
 	for _, m := range []struct {
 		name string
 		at   *float64
 	}{{"gold", th.Gold}, {"silver", th.Silver}, {"bronze", th.Bronze}} {
-		if m.at == nil {
-			continue
-		}
 		style, _ := t.Medal(m.name)
-		if len(spans) > 0 {
-			spans = append(spans, draw.S(t.Text, gap))
-		}
-		spans = append(spans, draw.S(style.Bold(), bullet+m.name), draw.S(t.Text, " "+pane.Value(*m.at)))
+		add(style.Bold(), bullet+m.name, m.at)
+	}
+	if w >= 72 {
+		add(t.Muted, "median", th.Median)
 	}
 	return spans
 }
 
-func budgetText(b tasks.Budget) string {
-	var parts []string
-	if b.Time > 0 {
-		parts = append(parts, pane.Clock(b.Time)+" of working time")
+// crowded reports whether thresholds that differ would look the same.
+func crowded(th tasks.Thresholds) bool {
+	for _, pair := range [][2]*float64{{th.Gold, th.Silver}, {th.Silver, th.Bronze}, {th.Bronze, th.Median}} {
+		a, b := pair[0], pair[1]
+		if a != nil && b != nil && *a != *b && pane.Value(*a) == pane.Value(*b) {
+			return true
+		}
 	}
-	if b.Steps > 0 {
-		parts = append(parts, pane.Plural(b.Steps, "step"))
-	}
-	if b.Tokens > 0 {
-		parts = append(parts, pane.Count(b.Tokens)+" tokens")
-	}
-	if b.Cost > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f", b.Cost))
-	}
-	if len(parts) == 0 {
-		return "no limit"
-	}
-	return strings.Join(parts, ", ")
-}
-
-func cores(n float64) string {
-	if n == 1 {
-		return "1 core"
-	}
-	return fmt.Sprintf("%g cores", n)
-}
-
-func needsText(n tasks.Needs) string {
-	var parts []string
-	if n.CPUs > 0 {
-		parts = append(parts, cores(n.CPUs))
-	}
-	if n.MemoryBytes > 0 {
-		parts = append(parts, pane.Bytes(n.MemoryBytes)+" of memory")
-	}
-	if n.GPUs > 0 {
-		parts = append(parts, pane.Plural(n.GPUs, "GPU"))
-	}
-	if n.Network {
-		parts = append(parts, "network")
-	}
-	if len(n.Modules) > 0 {
-		parts = append(parts, "python: "+pane.Clean(strings.Join(n.Modules, ", ")))
-	}
-	return strings.Join(parts, ", ")
+	return false
 }

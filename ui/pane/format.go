@@ -90,8 +90,10 @@ func Bytes(n int64) string {
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 	case n < 1<<30:
 		return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20))
+	case n < 10<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 	}
-	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	return fmt.Sprintf("%.0f GiB", float64(n)/(1<<30))
 }
 
 // Count writes a whole number with thin groups: 12,345,678.

@@ -9,34 +9,70 @@ import (
 	"proctor/ui/theme"
 )
 
-// gpuBody draws the devices, each in as many lines as there is room for: one
-// line, two, or a chart over the run's whole working time.
+// How a device is drawn depends on the lines and the columns that it gets.
+const (
+	chartsWidth  = 70 // columns from which figures and a chart fit beside each other
+	bothWidth    = 100
+	tallDevice   = 12 // lines from which charts take the whole width
+	lineOfDevice = 36 // below it, words are left out
+)
+
+// gpuBody draws the devices in at most h lines: a line each, two, charts
+// beside the figures, or charts across the whole width, as room allows. All
+// charts have the run's working time as their axis, with its actions marked.
 func gpuBody(f Frame, w, h int) []string {
-	s := &f.State.GPU
-	shown := s.Readings
-	if len(shown) > h {
-		shown = shown[:max(0, h-1)]
-	}
-	if len(shown) == 0 {
-		return nil
-	}
-	each := h / len(shown)
+	devices := devicesOf(f)
 	var lines []string
-	for _, r := range shown {
-		d := device{f.Theme, s.Info(r.ID), r, s.Series[r.ID]}
-		switch {
-		case each >= 6:
-			lines = append(lines, d.charted(f, w, each)...)
-		case each >= 2:
-			lines = append(lines, d.line(w), d.second(w))
-		default:
+	if why := f.State.GPU.Err; why != "" && h > len(devices) {
+		lines = append(lines, draw.Line(w, draw.S(f.Theme.Tone(theme.Warn), theme.Warning+" "+Clean(why))))
+		h--
+	}
+	if len(devices) > h {
+		shown := devices[:max(0, h-1)]
+		more := draw.Line(w, draw.S(f.Theme.Faint, fmt.Sprintf("and %s more", Plural(len(devices)-len(shown), "device"))))
+		for _, d := range shown {
 			lines = append(lines, d.line(w))
 		}
+		return append(lines, more)
 	}
-	if more := len(s.Readings) - len(shown); more > 0 {
-		lines = append(lines, draw.Line(w, draw.S(f.Theme.Faint, fmt.Sprintf("and %s more", Plural(more, "device")))))
+	each := h / max(len(devices), 1)
+	switch {
+	case each >= tallDevice || len(devices) == 1 && each >= 6:
+		return append(lines, tall(f, devices, w, h)...)
+	case each >= 2 && w >= chartsWidth && (h-2)/len(devices) >= 2:
+		return append(lines, beside(f, devices, w, h)...)
+	}
+	for _, d := range devices {
+		lines = append(lines, d.line(w))
+		if each >= 2 {
+			lines = append(lines, d.second(w))
+		}
 	}
 	return lines
+}
+
+// devicesOf returns the devices as they are now, or as they were when the
+// driver still answered.
+func devicesOf(f Frame) []device {
+	s := &f.State.GPU
+	readings := s.Readings
+	if len(readings) == 0 {
+		for _, i := range s.Inventory {
+			readings = append(readings, gpu.Reading{ID: i.ID})
+		}
+	}
+	devices := make([]device, len(readings))
+	for i, r := range readings {
+		devices[i] = device{theme: f.Theme, info: s.Info(r.ID), now: r, series: s.Series[r.ID]}
+	}
+	longest := 0
+	for _, r := range readings {
+		longest = max(longest, draw.Width(r.ID))
+	}
+	for i := range devices {
+		devices[i].column = longest
+	}
+	return devices
 }
 
 // A device is one GPU, or an instance of one, as it is drawn.
@@ -45,92 +81,171 @@ type device struct {
 	info   gpu.Info
 	now    gpu.Reading
 	series *gpu.Series
+	column int // cells that the longest number takes among the devices
 }
 
+// title is the device's number and name.
+func (d device) title() []draw.Span {
+	return []draw.Span{draw.S(d.theme.Strong, draw.Fit(d.info.ID, d.column)+" "), draw.S(d.theme.Muted, shortName(d.info.Name)+" ")}
+}
+
+// use says what share of the device's time the run takes, or why that cannot
+// be said.
+func (d device) use() draw.Span {
+	switch {
+	case d.now.Err != "":
+		return draw.S(d.theme.Tone(theme.Bad), theme.Warning+" "+Clean(d.now.Err))
+	case d.info.MIGEnabled:
+		return draw.S(d.theme.Muted, "divided into instances")
+	}
+	return draw.S(d.theme.Text, d.share().UtilizationText())
+}
+
+func (d device) share() gpu.Share { return d.now.Share(d.info.MemoryTotal) }
+
+// memory says how much of the device's memory is taken, and by the run.
+func (d device) memory() draw.Span { return draw.S(d.theme.Text, d.share().MemoryText()) }
+
 // line is the device in one line: its name, a trend, its use by this run and
-// by others.
+// by others, and where there is room its memory. On a wide screen the trend is
+// of the whole run.
 func (d device) line(w int) string {
-	t := d.theme
-	row := draw.Row{Left: []draw.Span{draw.S(t.Strong, d.info.ID+" "), draw.S(t.Muted, shortName(d.info.Name)+" ")}}
-	if d.now.Err != "" {
-		row.Left = append(row.Left, draw.S(t.Tone(theme.Bad), theme.Warning+" "+Clean(d.now.Err)))
+	row := draw.Row{Left: d.title()}
+	use := d.use()
+	if d.now.Err != "" || d.info.MIGEnabled {
+		row.Left = append(row.Left, use)
 		return row.Render(w)
 	}
-	share := d.now.Share(d.info.MemoryTotal)
-	text := share.UtilizationText()
-	if w < 44 {
-		text, _, _ = strings.Cut(text, ", others")
+	use.Text = shorten(use.Text, w)
+	memory := ""
+	if d.now.Memory != nil && w >= 60 {
+		memory = strings.Replace(strings.Replace(d.share().MemoryText(), " of ", "/", 1), "this run", "run", 1)
 	}
-	if w < 36 {
-		text = strings.Replace(text, "this run", "run", 1)
+	if w < chartsWidth {
+		memory, _, _ = strings.Cut(memory, ",")
 	}
-	if room := min(w-draw.Width(d.info.ID)-draw.Width(shortName(d.info.Name))-draw.Width(text)-4, 24); room >= 4 {
-		row.Left = append(row.Left, draw.S(d.tone(), spark(d.utilization(), room, 100)+" "))
+	if w >= bothWidth {
+		use.Text, memory = draw.Fit(use.Text, 34), draw.Fit(memory, 20)
 	}
-	row.Left = append(row.Left, draw.S(t.Text, text))
+	room := w - spansWidth(row.Left) - draw.Width(use.Text) - draw.Width(memory) - 3
+	switch {
+	case w >= bothWidth:
+		row.Left = append(row.Left, use, draw.S(d.theme.Muted, memory+" "), draw.S(d.tone(), spark(d.wholeRun(room), room, 100)))
+		return row.Render(w)
+	case min(room, 24) >= 4 && d.now.Utilization != nil:
+		row.Left = append(row.Left, draw.S(d.tone(), spark(d.utilization(), min(room, 24), 100)+" "))
+	}
+	row.Left = append(row.Left, use)
+	if memory != "" {
+		row.Right = []draw.Span{draw.S(d.theme.Muted, memory)}
+	}
 	return row.Render(w)
+}
+
+// shorten leaves out of a device's use what has no room beside its name.
+func shorten(use string, w int) string {
+	if w < 44 {
+		use, _, _ = strings.Cut(use, ", others")
+	}
+	if w < lineOfDevice {
+		use = strings.Replace(use, "this run", "run", 1)
+	}
+	return use
 }
 
 // second is the line below: memory, power, temperature, and what is wrong.
 func (d device) second(w int) string {
-	t := d.theme
-	row := draw.Row{Left: []draw.Span{draw.S(t.Text, "  "+d.now.Share(d.info.MemoryTotal).MemoryText())}}
+	row := draw.Row{Left: []draw.Span{draw.S(d.theme.Text, "  "), d.memory()}}
 	if trouble := d.trouble(); trouble != "" {
-		row.Left = append(row.Left, draw.S(t.Tone(theme.Warn), "  "+theme.Warning+" "+trouble))
-	}
-	var right []string
-	if d.now.PowerW != nil {
-		right = append(right, fmt.Sprintf("%d W", *d.now.PowerW))
-	}
-	if d.now.Temperature != nil {
-		right = append(right, fmt.Sprintf("%d °C", *d.now.Temperature))
+		row.Left = append(row.Left, draw.S(d.theme.Tone(theme.Warn), "  "+theme.Warning+" "+trouble))
 	}
 	if w >= 44 {
-		row.Right = []draw.Span{draw.S(t.Muted, strings.Join(right, "  "))}
+		row.Right = []draw.Span{draw.S(d.theme.Muted, d.physics(w >= 120))}
 	}
 	return row.Render(w)
 }
 
-// charted is the device with a chart of its use over the run's whole working
-// time; marks below it say where actions began.
-func (d device) charted(f Frame, w, h int) []string {
-	lines := []string{d.line(w), d.second(w)}
-	p := plot{w: w, h: h - 3, low: 0, high: 100, until: max(f.Work.Seconds(), 1)}
-	p.cells = make([]plotCell, p.w*p.h)
-	if d.series != nil {
-		for _, at := range d.series.Points() {
-			p.column(at.Work-at.Seconds, at.Work, at.Utilization, d.theme.Muted)
-			p.column(at.Work-at.Seconds, at.Work, at.Run, d.tone())
+// headline stands above the chart of the device's use, memoryLine above the
+// one of its memory.
+func (d device) headline(w int) string {
+	use := d.use()
+	use.Text, use.Style = shorten(use.Text, w), d.theme.Strong.And(use.Style)
+	row := draw.Row{Left: append(d.title(), draw.S(d.theme.Text, " "), use)}
+	if physics := d.physics(w >= bothWidth); spansWidth(row.Left)+2+draw.Width(physics) <= w {
+		row.Right = []draw.Span{draw.S(d.theme.Muted, physics)}
+	}
+	return row.Render(w)
+}
+
+func (d device) memoryLine(w int) string {
+	row := draw.Row{Left: []draw.Span{draw.S(d.theme.Text, draw.Spaces(spansWidth(d.title())+1))}}
+	if d.now.Err == "" {
+		row.Left = append(row.Left, d.memory())
+	}
+	if trouble := d.trouble(); trouble != "" {
+		row.Right = []draw.Span{draw.S(d.theme.Tone(theme.Warn), theme.Warning+" "+trouble)}
+	}
+	return row.Render(w)
+}
+
+// figures is the column beside the device's charts: the most telling first.
+func (d device) figures(w, h int) []string {
+	t := d.theme
+	lines := []string{draw.Line(w, append(d.title(), d.use())...)}
+	add := func(style theme.Style, text string) {
+		if text != "" {
+			lines = append(lines, draw.Line(w, draw.S(style, "  "+text)))
 		}
 	}
-	for y := range p.h {
-		lines = append(lines, draw.Line(w, p.row(nil, y)...))
+	if d.now.Err == "" {
+		add(t.Text, d.share().MemoryText())
 	}
-	return append(lines, d.actions(f, w, p.until))
+	if trouble := d.trouble(); trouble != "" {
+		add(t.Tone(theme.Warn), theme.Warning+" "+trouble)
+	}
+	add(t.Muted, d.physics(false))
+	add(t.Faint, Clean(d.now.DeviceWide))
+	return draw.Fill(lines[:min(len(lines), h)], w, h)
 }
 
-// column fills what lies below a value over a stretch of time.
-func (p *plot) column(from, to, value float64, style theme.Style) {
-	if value <= 0 {
-		return
+// physics is power, temperature and clock, as far as they are known.
+func (d device) physics(clock bool) string {
+	var parts []string
+	if d.now.PowerW != nil {
+		power := fmt.Sprintf("%d W", *d.now.PowerW)
+		if clock && d.info.PowerLimitW > 0 {
+			power = fmt.Sprintf("%d of %.0f W", *d.now.PowerW, d.info.PowerLimitW)
+		}
+		parts = append(parts, power)
 	}
-	for x := p.dotX(from); x <= p.dotX(to); x++ {
-		for y := p.dotY(value); y < 4*p.h; y++ {
-			p.set(x, y, style)
+	if d.now.Temperature != nil {
+		parts = append(parts, fmt.Sprintf("%d °C", *d.now.Temperature))
+	}
+	if clock && d.now.ClockMHz != nil {
+		parts = append(parts, fmt.Sprintf("%d MHz", *d.now.ClockMHz))
+	}
+	return strings.Join(parts, "  ")
+}
+
+// wholeRun is the device's use over all of the run, in n values.
+func (d device) wholeRun(n int) []float64 {
+	if d.series == nil || n <= 0 {
+		return nil
+	}
+	points := d.series.Points()
+	if len(points) == 0 {
+		return nil
+	}
+	values, until := make([]float64, n), points[len(points)-1].Work
+	for _, p := range points {
+		for i := int((p.Work - p.Seconds) / until * float64(n)); i < n && float64(i) < p.Work/until*float64(n); i++ {
+			values[i] = max(values[i], p.Utilization)
 		}
 	}
+	return values
 }
 
-// actions marks where actions began, as far as they can be told apart.
-func (d device) actions(f Frame, w int, until float64) string {
-	axis := []rune(strings.Repeat("─", w))
-	for _, a := range f.State.Actions {
-		axis[min(int(a.Work/until*float64(w)), w-1)] = '┴'
-	}
-	return draw.Line(w, draw.S(d.theme.Faint, string(axis)))
-}
-
-// utilization is the newest samples, of the run where they can be told apart.
+// utilization is the newest samples.
 func (d device) utilization() []float64 {
 	if d.series == nil {
 		return nil
@@ -146,9 +261,10 @@ func (d device) utilization() []float64 {
 	return values
 }
 
-// tone says at a glance whether the device works.
+// tone says at a glance whether the device works for the run.
 func (d device) tone() theme.Style {
-	if d.now.Utilization != nil && *d.now.Utilization < 5 {
+	switch {
+	case d.now.Utilization == nil || *d.now.Utilization < 5, d.now.Run != nil && 2**d.now.Run < *d.now.Utilization:
 		return d.theme.Muted
 	}
 	return d.theme.Tone(theme.Good)
@@ -159,7 +275,7 @@ func (d device) trouble() string {
 	case d.now.Xid != 0:
 		return fmt.Sprintf("Xid %d", d.now.Xid)
 	case d.now.Uncorrected > 0:
-		return fmt.Sprintf("%d uncorrected ECC errors", d.now.Uncorrected)
+		return Plural(int(d.now.Uncorrected), "uncorrected ECC error")
 	case len(d.now.Throttle) > 0:
 		return strings.ReplaceAll(d.now.Throttle[0], "_", " ")
 	}
@@ -169,5 +285,8 @@ func (d device) trouble() string {
 // shortName leaves out of a device's name what all of them begin with.
 func shortName(name string) string {
 	name = strings.TrimPrefix(Clean(name), "NVIDIA ")
+	if i := strings.Index(name, "MIG "); i > 0 { // its GPU is named above it
+		name = name[i:]
+	}
 	return draw.Cut(name, 14)
 }

@@ -36,7 +36,7 @@ func TestWriting(t *testing.T) {
 		{Unit(2.5, "s"), "2.500 s"},
 		{Bytes(-1), "unknown"},
 		{Bytes(71 << 20), "71 MiB"},
-		{Bytes(61 << 30), "61.0 GiB"},
+		{Bytes(61 << 30), "61 GiB"},
 		{Count(-1234567), "-1,234,567"},
 		{Count(999), "999"},
 		{Plural(1, "hint"), "1 hint"},

@@ -151,11 +151,23 @@ func VerdictLine(v *tasks.Verdict) string {
 	if v.Assisted {
 		text += ", assisted"
 	}
+	if v.Entered != nil {
+		text += ", " + Entered(v.Entered)
+	}
 	if v.Reason != "" {
 		text += ": " + v.Reason
 	}
 	if v.Remedy != "" {
 		text += "; " + v.Remedy
+	}
+	return text
+}
+
+// Entered says that a person gave the score, who and when, and their note.
+func Entered(e *tasks.Entry) string {
+	text := fmt.Sprintf("entered by %s on %s", e.By, e.At.UTC().Format("2006-01-02 15:04 UTC"))
+	if e.Note != "" {
+		text += fmt.Sprintf(" (%s)", e.Note)
 	}
 	return text
 }

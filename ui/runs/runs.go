@@ -3,16 +3,13 @@
 package runs
 
 import (
-	"fmt"
-	"sort"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"proctor/runner/event"
+	"proctor/runner/attempts"
 	"proctor/runner/rundir"
-	"proctor/tasks"
 	"proctor/ui/dialog"
 	"proctor/ui/draw"
 	"proctor/ui/pane"
@@ -31,11 +28,13 @@ type Runs struct {
 	loaded   bool
 	err      string
 	all      []rundir.Summary
-	shown    []rundir.Summary
+	entries  []entry         // all of them, as folded
+	open     map[string]bool // groups that show their attempts, by id
+	shown    []entry
 	query    string
 	filter   *dialog.Prompt
 	dialog   dialog.Dialog
-	selected string // id
+	selected string // id of a run or a group
 	top      int
 	height   int
 	now      time.Time
@@ -43,7 +42,7 @@ type Runs struct {
 
 // New returns the screen.
 func New(look *theme.Theme, clock func() time.Time) *Runs {
-	return &Runs{theme: look, clock: clock, now: clock()}
+	return &Runs{theme: look, clock: clock, now: clock(), open: map[string]bool{}}
 }
 
 // SetTheme changes the looks.
@@ -57,46 +56,65 @@ func (r *Runs) Set(list []rundir.Summary, err error) {
 		return
 	}
 	r.all = append([]rundir.Summary(nil), list...)
-	sort.SliceStable(r.all, func(i, j int) bool {
-		if a, b := r.all[i].Alive, r.all[j].Alive; a != b {
-			return a
-		}
-		return r.all[i].Created.After(r.all[j].Created)
-	})
+	r.entries = fold(r.all)
 	r.apply()
 }
 
-// apply filters the list by words, all of which must occur.
+// apply filters the list by words, all of which must occur, and lays the
+// attempts of open groups out below them.
 func (r *Runs) apply() {
 	r.shown = r.shown[:0:0]
 	words := strings.Fields(strings.ToLower(r.query))
-next:
-	for _, s := range r.all {
-		text := strings.ToLower(strings.Join([]string{s.ID, s.Task, s.Agent, s.Sandbox, signOf(s).Word, outcome(s)}, " "))
-		for _, w := range words {
-			if !strings.Contains(text, w) {
-				continue next
-			}
+	for _, e := range r.entries {
+		if !e.matches(words) {
+			continue
 		}
-		r.shown = append(r.shown, s)
+		r.shown = append(r.shown, e)
+		if e.group != nil && r.open[e.id()] {
+			r.shown = append(r.shown, e.members...)
+		}
 	}
 	if r.index() < 0 && len(r.shown) > 0 {
-		r.selected = r.shown[0].ID
+		r.selected = r.shown[0].id()
 	}
 }
 
 func (r *Runs) index() int {
-	for i, s := range r.shown {
-		if s.ID == r.selected {
+	for i, e := range r.shown {
+		if e.id() == r.selected {
 			return i
 		}
 	}
 	return -1
 }
 
+// group returns the selected group; nil when a run is selected.
+func (r *Runs) group() *attempts.Group {
+	if i := r.index(); i >= 0 {
+		return r.shown[i].group
+	}
+	return nil
+}
+
+// fold shows or hides the attempts of the selected group, or of the one that
+// the selected attempt belongs to.
+func (r *Runs) fold() {
+	i := r.index()
+	if i < 0 {
+		return
+	}
+	id := r.shown[i].id()
+	if a := r.shown[i].run.Attempt; r.shown[i].group == nil && a != nil {
+		id = a.Group
+		r.selected = id
+	}
+	r.open[id] = !r.open[id]
+	r.apply()
+}
+
 func (r *Runs) move(n int) {
 	if len(r.shown) > 0 {
-		r.selected = r.shown[min(max(r.index()+n, 0), len(r.shown)-1)].ID
+		r.selected = r.shown[min(max(r.index()+n, 0), len(r.shown)-1)].id()
 	}
 }
 
@@ -131,7 +149,7 @@ func (r *Runs) Update(msg tea.Msg) []screen.Request {
 		r.move(map[tea.MouseButton]int{tea.MouseWheelUp: -1, tea.MouseWheelDown: 1}[msg.Button])
 	case tea.MouseClickMsg:
 		if i := msg.Y - firstRow + r.top; msg.Y >= firstRow && i < len(r.shown) {
-			r.selected = r.shown[i].ID
+			r.selected = r.shown[i].id()
 		}
 	case tea.KeyPressMsg:
 		deed, _ := theme.Match(theme.Runs, msg.String())
@@ -142,7 +160,15 @@ func (r *Runs) Update(msg tea.Msg) []screen.Request {
 
 func (r *Runs) do(deed theme.Deed) []screen.Request {
 	switch deed {
+	case theme.Fold:
+		r.fold()
 	case theme.Open, theme.Watch:
+		if r.group() != nil {
+			if deed == theme.Open {
+				r.fold()
+			}
+			return nil
+		}
 		if r.index() >= 0 {
 			return []screen.Request{screen.Open{Run: r.selected, Replay: deed == theme.Watch}}
 		}
@@ -195,31 +221,4 @@ func (r *Runs) find(msg tea.Msg) {
 		r.query = r.filter.Text
 		r.apply()
 	}
-}
-
-// signOf is the state of a run in a list.
-func signOf(s rundir.Summary) theme.Sign {
-	phase := event.Phase(s.Phase)
-	switch {
-	case !s.Alive && !phase.Over():
-		return theme.Phase(event.Interrupted, false)
-	case phase == event.Done && s.Verdict != nil:
-		return theme.Status(s.Verdict.Status)
-	}
-	return theme.Phase(phase, false)
-}
-
-// outcome is what a run came to: its medal and score, or its best so far.
-func outcome(s rundir.Summary) string {
-	switch v := s.Verdict; {
-	case v != nil && v.Status != tasks.Graded:
-		return pane.Clean(v.Reason)
-	case v != nil && v.Score != nil && v.Medal != "":
-		return pane.Unit(*v.Score, v.Unit) + " " + v.Medal
-	case v != nil && v.Score != nil:
-		return pane.Unit(*v.Score, v.Unit)
-	case s.Best != nil:
-		return fmt.Sprintf("%s so far", pane.Value(*s.Best))
-	}
-	return pane.Clean(s.Reason)
 }

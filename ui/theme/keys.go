@@ -57,6 +57,7 @@ const (
 	Start    Deed = "start"
 	Copy     Deed = "copy"
 	ShowRuns Deed = "runs"
+	Fold     Deed = "fold"
 
 	Halt   Deed = "halt replay"
 	Faster Deed = "faster"
@@ -144,8 +145,9 @@ var bindings = []Binding{
 	{Deed: Faster, Keys: []string{"+", "="}, Shown: "+", Label: "faster", Help: "replay at twice the speed", In: []Place{Replay}},
 	{Deed: Flip, Keys: []string{"v"}, Label: "verdict", Help: "to the verdict, and back", In: []Place{Console, Replay}},
 	{Deed: Flip, Keys: []string{"v"}, Label: "console", Help: "to the console, and back", In: []Place{Verdict}},
-	{Deed: Open, Keys: []string{"enter"}, Label: "open", Help: "open the selected run", In: []Place{Runs}},
+	{Deed: Open, Keys: []string{"enter"}, Label: "open", Help: "open the selected run, or the group's attempts", In: []Place{Runs}},
 	{Deed: Open, Keys: []string{"enter"}, Help: "open the selected action", In: []Place{Console, Replay}},
+	{Deed: Fold, Keys: []string{"space"}, Help: "show or hide the attempts of a group", In: []Place{Runs}},
 	{Deed: Watch, Keys: []string{"r"}, Label: "replay", Help: "replay the run from its record", In: []Place{Verdict, Runs}},
 	{Deed: Fresh, Keys: []string{"n"}, Label: "new run", Help: "back to the launch screen", In: []Place{Verdict, Runs}},
 	{Deed: Find, Keys: []string{"/"}, Label: "find", Help: "find in the focused pane or list", In: []Place{Everywhere}},

@@ -25,6 +25,11 @@ const (
 	Diamond   = "◇"
 	Say       = "»"
 	Star      = "★"
+
+	Folded     = "+"
+	Unfolded   = "−"
+	Branch     = "├"
+	LastBranch = "└"
 )
 
 // A Sign is a state's symbol, word and tone, always shown together.
@@ -112,6 +117,15 @@ func Status(s tasks.Status) Sign {
 		return Sign{Warning, "data missing", Warn}
 	}
 	return Sign{Question, "unknown outcome", Quiet}
+}
+
+// Judged returns the sign of a verdict: how grading ended, or that a person
+// gave the score.
+func Judged(v *tasks.Verdict) Sign {
+	if v.Entered != nil {
+		return Sign{Flag, "entered by hand", Hint}
+	}
+	return Status(v.Status)
 }
 
 // Spinner returns the frame of the running action's symbol at a moment given

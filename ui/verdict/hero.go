@@ -66,6 +66,9 @@ func headline(t *theme.Theme, v *tasks.Verdict) (string, theme.Style) {
 		case v.Thresholds != (tasks.Thresholds{}):
 			return "NO MEDAL", t.Muted.Bold()
 		}
+		if v.Entered != nil {
+			return "ENTERED", t.Tone(theme.Hint).Bold()
+		}
 		return "GRADED", t.Tone(theme.Good).Bold()
 	case tasks.NoSubmission:
 		return "NOTHING", t.Tone(theme.Warn).Bold()
@@ -113,10 +116,33 @@ func (s *Verdict) meaning(t *theme.Theme, v *tasks.Verdict, w int) []string {
 	} else {
 		lines = append(lines, draw.Line(w, draw.S(t.Muted, theme.Done+" unassisted")))
 	}
+	if v.Entered != nil {
+		lines = append(lines, s.entered(t, v.Entered, w))
+	}
 	for _, flag := range v.Flags {
 		lines = append(lines, draw.Line(w, draw.S(t.Tone(theme.Warn), theme.Warning+" "+pane.Clean(flag))))
 	}
 	return lines
+}
+
+// instead says why a person had to give the score.
+var instead = map[tasks.Status]string{
+	tasks.GraderUnavailable: "no grader was available",
+	tasks.GraderFailed:      "the grader failed",
+	tasks.DataMissing:       "the answers were missing",
+}
+
+// entered tells who gave the score, since no grader did.
+func (s *Verdict) entered(t *theme.Theme, e *tasks.Entry, w int) string {
+	when := e.At.UTC().Format("2 Jan 2006 15:04 UTC")
+	spans := []draw.Span{
+		draw.S(t.Tone(theme.Hint).Bold(), theme.Flag+" entered by "+pane.Clean(e.By)),
+		draw.S(t.Muted, ", "+when+"; "+instead[e.Instead]),
+	}
+	if e.Note != "" {
+		spans = append(spans, draw.S(t.Text, "  "+theme.Say+" "+pane.Clean(e.Note)))
+	}
+	return draw.Line(w, spans...)
 }
 
 // next says what was missing to the next medal.
@@ -167,7 +193,7 @@ func (s *Verdict) assisted(v *tasks.Verdict) string {
 var explained = map[tasks.Status]string{
 	tasks.NoSubmission:      "The agent ended without leaving anything to grade.",
 	tasks.InvalidSubmission: "There was a submission, but it is not one that can be scored.",
-	tasks.GraderFailed:      "The grader itself failed; this says nothing about the submission.",
+	tasks.GraderFailed:      "The grader itself failed; the submission is kept, and this says nothing about it.",
 	tasks.GraderUnavailable: "The grader cannot run on this machine; the submission is kept.",
 	tasks.DataMissing:       "The task's data is not here, so nothing could be judged.",
 }
@@ -191,7 +217,7 @@ func (s *Verdict) trouble(t *theme.Theme, v *tasks.Verdict, w int) []string {
 	}
 	remedy := v.Remedy
 	if remedy == "" && v.Status == tasks.GraderFailed {
-		remedy = "the submission is kept; grade it again with: proctor grade " + s.run
+		remedy = "enter a result: proctor grade " + s.run + " --score X --by NAME"
 	}
 	if remedy != "" {
 		part("remedy", theme.Good, remedy, 3)

@@ -120,7 +120,7 @@ func (s *Verdict) header(t *theme.Theme, w int) string {
 	} else {
 		left = append(left, sep, draw.S(t.Muted, pane.Clean(run.Sandbox)))
 	}
-	sign := theme.Status(s.state.Verdict.Status)
+	sign := theme.Judged(s.state.Verdict)
 	right := []draw.Span{draw.S(t.Pill(sign.Tone), " "+sign.Symbol+" "+strings.ToUpper(sign.Word)+" ")}
 	return draw.Row{Base: t.Bar, Left: left, Right: right}.Render(w)
 }

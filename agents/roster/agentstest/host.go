@@ -195,6 +195,9 @@ func (h *Host) Hints() []agents.Hint {
 	return hints
 }
 
+// Ready implements [agents.Host]. Nobody pauses this run.
+func (h *Host) Ready(ctx context.Context) error { return context.Cause(ctx) }
+
 // HintArrived implements [agents.Host].
 func (h *Host) HintArrived() <-chan struct{} { return h.bell }
 

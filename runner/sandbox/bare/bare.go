@@ -37,17 +37,17 @@ func start(ctx context.Context, spec sandbox.Spec, view system.View) (sandbox.Sa
 	if err != nil {
 		return nil, err
 	}
-	listener, err := local.Loopback(spec.Network)
+	listeners, env, err := local.Loopback(spec.Network)
 	if err != nil {
 		dirs.Close()
 		return nil, err
 	}
 	s, err := local.Open(ctx, local.Plan{
-		Spec:     spec,
-		Setup:    wire.Setup{Env: local.Environment(dirs.Home, dirs.Tmp, view.PATH(), spec)},
-		Listener: listener,
-		Paths:    dirs.Paths,
-		Cleanup:  dirs.Close,
+		Spec:      spec,
+		Setup:     wire.Setup{Env: append(local.Environment(dirs.Home, dirs.Tmp, view.PATH(), spec), env...)},
+		Listeners: listeners,
+		Paths:     dirs.Paths,
+		Cleanup:   dirs.Close,
 		Isolation: sandbox.Isolation{Gaps: []string{
 			"nothing is isolated: commands can read, change and delete whatever you can, use the network, and signal your processes",
 		}},

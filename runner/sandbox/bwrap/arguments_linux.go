@@ -13,11 +13,21 @@ import (
 	"proctor/runner/sandbox/local"
 )
 
-const (
-	home = "/home/" + local.User
-	// uid is an ordinary user's, whoever started us.
-	uid = 1000
-)
+// uid is an ordinary user's, whoever started us.
+const uid = 1000
+
+// homeOf returns where commands have their home: beside the workspace and the
+// mounts, which would hide it.
+func homeOf(spec sandbox.Spec) string {
+	const usual, other = "/home/" + local.User, "/run/" + local.User
+	hides := func(target string) bool {
+		return target == usual || strings.HasPrefix(usual, target+"/") || strings.HasPrefix(target, usual+"/")
+	}
+	if hides(spec.Workdir) || slices.ContainsFunc(spec.Mounts, func(m sandbox.Mount) bool { return hides(m.Target) }) {
+		return other
+	}
+	return usual
+}
 
 // arguments returns bwrap's options and the contents of the files that they
 // name by descriptor, counted from firstData.
@@ -36,6 +46,9 @@ func (m machine) arguments(spec sandbox.Spec, firstData int) (args, contents []s
 
 	for _, dir := range slices.Sorted(slices.Values(m.view.Dirs)) {
 		add("--ro-bind", dir, dir)
+	}
+	if m.program != "" {
+		add("--ro-bind", "/dev/null", m.program)
 	}
 	for _, link := range slices.Sorted(maps.Keys(m.view.Links)) {
 		add("--symlink", m.view.Links[link], link)
@@ -86,7 +99,7 @@ func (m machine) scratch(add func(...string), spec sandbox.Spec) {
 			size = min(size, bound)
 		}
 	}
-	for _, dir := range []struct{ path, mode string }{{"/dev/shm", "1777"}, {"/tmp", "1777"}, {home, "0700"}} {
+	for _, dir := range []struct{ path, mode string }{{"/dev/shm", "1777"}, {"/tmp", "1777"}, {homeOf(spec), "0700"}} {
 		if m.knows("--perms") {
 			add("--perms", dir.mode)
 		}
@@ -128,7 +141,7 @@ func synthesized(spec sandbox.Spec) []file {
 	files := []file{
 		{path: "/etc/passwd", content: fmt.Sprintf("root:x:0:0:root:/root:/usr/sbin/nologin\n"+
 			"%[1]s:x:%[2]d:%[2]d:%[1]s:%[3]s:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
-			local.User, uid, home)},
+			local.User, uid, homeOf(spec))},
 		{path: "/etc/group", content: fmt.Sprintf("root:x:0:\ntty:x:5:\n%s:x:%d:\nnogroup:x:65534:\n", local.User, uid)},
 		{path: "/etc/nsswitch.conf", content: "passwd: files\ngroup: files\nhosts: files dns\n"},
 	}

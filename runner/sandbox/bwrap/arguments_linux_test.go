@@ -22,6 +22,7 @@ func TestArguments(t *testing.T) {
 			Etc:   []string{"/etc/ld.so.cache"}, Sys: []string{"/sys/devices/system/cpu"},
 		},
 	}
+	m.program = "/usr/local/bin/proctor"
 	old := m
 	old.options = ""
 	plain := sandbox.Spec{Workspace: "/runs/1/workspace", Workdir: "/workspace"}

@@ -49,7 +49,8 @@ type machine struct {
 	bwrap   string
 	options string // bwrap's own description of what it knows
 	view    system.View
-	memory  int64 // bytes of RAM
+	program string // this program, where the view would show it
+	memory  int64  // bytes of RAM
 }
 
 func look() (machine, error) {
@@ -65,7 +66,8 @@ func look() (machine, error) {
 	if err := unix.Sysinfo(&info); err != nil {
 		return machine{}, fmt.Errorf("ask for the size of memory: %w", err)
 	}
-	return machine{bwrap: path, options: string(help), view: system.Find(context.Background()),
+	view := system.Find(context.Background())
+	return machine{bwrap: path, options: string(help), view: view, program: view.Program(),
 		memory: int64(info.Totalram) * int64(info.Unit)}, nil
 }
 
@@ -109,7 +111,7 @@ func (m machine) open(ctx context.Context, spec sandbox.Spec) (_ sandbox.Sandbox
 			fmt.Sprintf("/proc/self/fd/%d", selfFD), guest.Command, guest.RoleInit},
 		Files: files,
 		Setup: wire.Setup{
-			Env:      local.Environment(home, "/tmp", m.view.PATH(), spec),
+			Env:      local.Environment(homeOf(spec), "/tmp", m.view.PATH(), spec),
 			Landlock: secondLayer(spec),
 			Seccomp:  &wire.Seccomp{Debugger: spec.Debugger},
 			OwnPTY:   true,
@@ -139,7 +141,7 @@ func isolation(spec sandbox.Spec) sandbox.Isolation {
 func secondLayer(spec sandbox.Spec) *wire.Landlock {
 	l := &wire.Landlock{
 		ReadOnly:  []string{"/"},
-		ReadWrite: []string{spec.Workdir, "/tmp", home, "/dev/shm"},
+		ReadWrite: []string{spec.Workdir, "/tmp", homeOf(spec), "/dev/shm"},
 		Devices:   []string{"/dev"},
 	}
 	for _, m := range spec.Mounts {

@@ -2,7 +2,6 @@ package guest
 
 import (
 	"fmt"
-	"net"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -16,12 +15,13 @@ func (s *server) prepare(setup wire.Setup) (*wire.Ready, []*os.File, error) {
 	hide()
 	ready := &wire.Ready{}
 	var files []*os.File
-	if setup.Listen {
-		f, port, err := listen(setup.Port)
+	for _, want := range setup.Listen {
+		f, env, err := listen(want)
 		if err != nil {
+			closeAll(files)
 			return nil, nil, err
 		}
-		files, ready.Port = []*os.File{f}, port
+		files, setup.Env = append(files, f), append(setup.Env, env...)
 	}
 	for _, l := range setup.Rlimits {
 		if err := unix.Setrlimit(l.Resource, &unix.Rlimit{Cur: l.Value, Max: l.Value}); err != nil {
@@ -36,12 +36,13 @@ func (s *server) prepare(setup wire.Setup) (*wire.Ready, []*os.File, error) {
 	return ready, files, nil
 }
 
-func listen(port int) (*os.File, int, error) {
-	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port})
+// listen opens a port as asked for. env tells commands where it is.
+func listen(want wire.Listen) (f *os.File, env []string, err error) {
+	l, err := want.Open()
 	if err != nil {
-		return nil, 0, fmt.Errorf("listen inside the sandbox: %w", err)
+		return nil, nil, fmt.Errorf("listen inside the sandbox: %w", err)
 	}
 	defer l.Close()
-	f, err := l.File()
-	return f, l.Addr().(*net.TCPAddr).Port, err
+	f, err = l.File()
+	return f, want.Environment(l.Addr()), err
 }

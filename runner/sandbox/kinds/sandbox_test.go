@@ -413,3 +413,19 @@ func flood(t testing.TB, s sandbox.Sandbox, size int64) int64 {
 	}
 	return heap() - before
 }
+
+// A workspace at /home does not hide the home of commands, nor do they write
+// theirs into it.
+func TestHomeBesideTheWorkspace(t *testing.T) {
+	each(t, func(t *testing.T, k sandbox.Kind) {
+		sp := spec(t)
+		sp.Workdir = "/home"
+		out := sh(t, open(t, k, sp), `pwd; touch "$HOME/x" && ls "$HOME"`)
+		if !strings.HasSuffix(out, "\nx") {
+			t.Errorf("got %q", out)
+		}
+		if entries, err := os.ReadDir(sp.Workspace); err != nil || len(entries) > 0 {
+			t.Errorf("the workspace has %v, %v", entries, err)
+		}
+	})
+}

@@ -49,11 +49,12 @@ func start(ctx context.Context, spec sandbox.Spec, view system.View) (sandbox.Sa
 	if spec, err = local.Validate(name, spec); err != nil {
 		return nil, err
 	}
+	unforwarded := withoutForwards(&spec, abi)
 	dirs, err := local.NewUnmounted(spec)
 	if err != nil {
 		return nil, err
 	}
-	listener, err := local.Loopback(spec.Network)
+	listeners, env, err := local.Loopback(spec.Network)
 	if err != nil {
 		dirs.Close()
 		return nil, err
@@ -61,15 +62,15 @@ func start(ctx context.Context, spec sandbox.Spec, view system.View) (sandbox.Sa
 	s, err := local.Open(ctx, local.Plan{
 		Spec: spec,
 		Setup: wire.Setup{
-			Env:      local.Environment(dirs.Home, dirs.Tmp, view.PATH(), spec),
-			Landlock: rules(spec, view, dirs, listener),
-			Seccomp:  &wire.Seccomp{Debugger: spec.Debugger, Sockets: sockets[spec.Network.Policy]},
+			Env:      append(local.Environment(dirs.Home, dirs.Tmp, view.PATH(), spec), env...),
+			Landlock: rules(spec, view, dirs, listeners),
+			Seccomp:  &wire.Seccomp{Debugger: spec.Debugger, Sockets: sockets(spec.Network)},
 		},
 		DropCapabilities: true,
-		Listener:         listener,
+		Listeners:        listeners,
 		Paths:            dirs.Paths,
 		Cleanup:          dirs.Close,
-		Isolation:        isolation(spec, abi),
+		Isolation:        isolation(spec, abi, unforwarded, view.Program()),
 	})
 	if err != nil {
 		return nil, err
@@ -77,11 +78,30 @@ func start(ctx context.Context, spec sandbox.Spec, view system.View) (sandbox.Sa
 	return s, nil
 }
 
-// sockets may be opened, by network policy: seccomp closes what Landlock
-// does not know, such as UDP.
-var sockets = map[string]string{local.NetworkNone: "unix", local.NetworkModel: "stream", local.NetworkFull: ""}
+// sockets says which may be opened: seccomp closes what Landlock does not
+// know, such as UDP.
+func sockets(n sandbox.Network) string {
+	switch {
+	case n.Policy == local.NetworkFull:
+		return ""
+	case n.Policy == local.NetworkModel || len(n.Forwards) > 0:
+		return "stream"
+	}
+	return "unix"
+}
 
-func rules(spec sandbox.Spec, view system.View, dirs *local.Unmounted, listener net.Listener) *wire.Landlock {
+// withoutForwards drops the forwards where they would open more than their
+// ports, and reports whether there were any: without rules for TCP a socket
+// reaches whatever it likes, and without a network none may be had.
+func withoutForwards(spec *sandbox.Spec, abi int) bool {
+	if spec.Network.Policy != local.NetworkNone || abi >= abiTCP || len(spec.Network.Forwards) == 0 {
+		return false
+	}
+	spec.Network.Forwards = nil
+	return true
+}
+
+func rules(spec sandbox.Spec, view system.View, dirs *local.Unmounted, listeners []net.Listener) *wire.Landlock {
 	l := &wire.Landlock{
 		ReadOnly: []string{"/proc", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/hosts", "/etc/resolv.conf"},
 		// Shared, but semaphores live there.
@@ -103,14 +123,14 @@ func rules(spec sandbox.Spec, view system.View, dirs *local.Unmounted, listener 
 			l.ReadOnly = append(l.ReadOnly, m.Source)
 		}
 	}
-	if listener != nil {
-		l.Connect = []int{listener.Addr().(*net.TCPAddr).Port}
+	for _, listener := range listeners {
+		l.Connect = append(l.Connect, listener.Addr().(*net.TCPAddr).Port)
 	}
 	return l
 }
 
 // isolation says plainly what is left open.
-func isolation(spec sandbox.Spec, abi int) sandbox.Isolation {
+func isolation(spec sandbox.Spec, abi int, unforwarded bool, program string) sandbox.Isolation {
 	iso := sandbox.Isolation{Mounts: true, Syscalls: !spec.Debugger, Network: true}
 	gap := func(when bool, text string) {
 		if when {
@@ -125,7 +145,10 @@ func isolation(spec sandbox.Spec, abi int) sandbox.Isolation {
 	gap(abi < abiScopes, "other processes of the same user can be signalled, and abstract unix sockets connected to")
 	gap(abi < abiSockets, "unix sockets of services on this machine can be connected to")
 	gap(len(spec.ReadOnly) > 0, "read-only paths of the workspace are kept by file modes, which commands can change")
+	gap(program != "", "this program can be read at "+program+", and with it the answers of the tasks that are built in")
 	gap(spec.Debugger, "ptrace is allowed inside")
+	gap(unforwarded, "the task's local services cannot be reached: this kernel's Landlock knows no rules for TCP (Linux 6.7)")
+	gap(len(spec.Network.Forwards) > 0 && spec.Network.Policy != local.NetworkFull, "the ports of the task's local services can be connected to on any machine")
 	switch spec.Network.Policy {
 	case local.NetworkFull:
 		gap(true, "the network is this machine's own, loopback services included")

@@ -46,9 +46,7 @@ func (s *Sandbox) end() {
 		s.beside.Wait()
 		s.endErr = errors.Join(s.endErr, s.group.Remove(ctx))
 		s.guest.close()
-		if s.plan.Listener != nil {
-			s.plan.Listener.Close()
-		}
+		closeListeners(s.plan.Listeners)
 		closeFiles(s.plan.Files)
 		if s.plan.Cleanup != nil {
 			s.plan.Cleanup()

@@ -31,6 +31,7 @@ type Sandbox struct {
 	plan      Plan
 	isolation sandbox.Isolation
 	endpoint  string
+	forwarded map[int]string // address by the port that was wanted
 
 	conn  *wire.Conn
 	line  *os.File // a warden sees us end here
@@ -77,7 +78,7 @@ func Open(ctx context.Context, plan Plan) (_ *Sandbox, err error) {
 	s := &Sandbox{
 		plan: plan, isolation: plan.Isolation, guest: guestProcess{pidfd: -1},
 		log:     &transcript{to: plan.Spec.Log},
-		pending: map[uint64]chan response{}, commands: map[int]*process{},
+		pending: map[uint64]chan response{}, commands: map[int]*process{}, forwarded: map[int]string{},
 		exited: make(chan struct{}), done: make(chan struct{}), thawed: make(chan struct{}),
 		stop: func() {},
 	}
@@ -97,7 +98,7 @@ func Open(ctx context.Context, plan Plan) (_ *Sandbox, err error) {
 	ctx, cancel := context.WithTimeout(ctx, guestWithin)
 	defer cancel()
 	hung := context.AfterFunc(ctx, func() { s.conn.Close() })
-	ready, listener, err := s.greet(groupErr)
+	ready, listeners, err := s.greet(groupErr)
 	if !hung() && err == nil {
 		err = context.Cause(ctx)
 	}
@@ -105,15 +106,13 @@ func Open(ctx context.Context, plan Plan) (_ *Sandbox, err error) {
 		err = errors.New("it ended at once")
 	}
 	if err != nil {
+		closeListeners(listeners)
 		return fail(fmt.Errorf("start its guest: %w", err))
 	}
 	s.describe(ready, groupErr)
 	var beside context.Context
 	beside, s.stop = context.WithCancel(context.Background())
-	if listener != nil {
-		s.endpoint = listener.Addr().String()
-		s.beside.Go(func() { forward(beside, listener, plan.Spec.Network.Socket, s.log) })
-	}
+	s.forwardAll(beside, listeners)
 	s.beside.Go(func() { s.watch(beside) })
 	// From here on it may end at any time. Both of these end with it.
 	go s.receive()
@@ -211,7 +210,7 @@ func (s *Sandbox) hold(started chan<- error) {
 
 // greet learns who the guest is, moves it into its group and has it set
 // itself up.
-func (s *Sandbox) greet(groupErr error) (wire.Ready, net.Listener, error) {
+func (s *Sandbox) greet(groupErr error) (wire.Ready, []net.Listener, error) {
 	var hello wire.Reply
 	m, err := s.conn.Receive(&hello)
 	if err != nil {
@@ -231,8 +230,9 @@ func (s *Sandbox) greet(groupErr error) (wire.Ready, net.Listener, error) {
 	setup.Name = s.plan.Spec.Name
 	setup.Rlimits = append(setup.Rlimits, rlimits(s.plan, s.group)...)
 	goFirst(s.guest.pid) // it still lets us
-	if s.plan.Spec.Network.Policy == NetworkModel && s.plan.Listener == nil {
-		setup.Listen, setup.Port = true, s.plan.Spec.Network.Port
+	listeners := s.plan.Listeners
+	if listeners == nil {
+		setup.Listen = ports(s.plan.Spec.Network)
 	}
 	if err := s.conn.Send(wire.Request{Op: wire.OpSetup, Setup: &setup}); err != nil {
 		return wire.Ready{}, nil, err
@@ -245,13 +245,18 @@ func (s *Sandbox) greet(groupErr error) (wire.Ready, net.Listener, error) {
 	if reply.Error != "" || reply.Ready == nil {
 		return wire.Ready{}, nil, errors.New(reply.Error)
 	}
-	listener := s.plan.Listener
-	if setup.Listen && len(m.Files) == 1 {
-		if listener, err = net.FileListener(m.Files[0]); err != nil {
+	if len(m.Files) != len(setup.Listen) {
+		return wire.Ready{}, nil, fmt.Errorf("it opened %d of %d ports", len(m.Files), len(setup.Listen))
+	}
+	for _, f := range m.Files {
+		l, err := net.FileListener(f)
+		if err != nil {
+			closeListeners(listeners)
 			return wire.Ready{}, nil, err
 		}
+		listeners = append(listeners, l)
 	}
-	return *reply.Ready, listener, nil
+	return *reply.Ready, listeners, nil
 }
 
 func (s *Sandbox) dropGroup() {
@@ -386,6 +391,9 @@ func (s *Sandbox) Path(target string) string { return translate(s.plan.Paths, ta
 
 // Endpoint implements [sandbox.Sandbox].
 func (s *Sandbox) Endpoint() string { return s.endpoint }
+
+// Forwarded implements [sandbox.Sandbox].
+func (s *Sandbox) Forwarded(port int) string { return s.forwarded[port] }
 
 // Isolation implements [sandbox.Sandbox].
 func (s *Sandbox) Isolation() sandbox.Isolation { return s.isolation }

@@ -33,9 +33,10 @@ type Plan struct {
 
 	DropCapabilities bool // of a guest below a warden
 
-	// Listener is where the model endpoint is reached when the sandbox has
-	// no network of its own to listen in.
-	Listener net.Listener
+	// Listeners are where the network's ports are reached, the model
+	// endpoint's first, when the sandbox has no network of its own to listen
+	// in. See [Loopback].
+	Listeners []net.Listener
 
 	// Paths are targets that are found elsewhere, since nothing is mounted.
 	Paths []sandbox.Mount

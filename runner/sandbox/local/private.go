@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"proctor/runner/sandbox"
 )
@@ -85,15 +84,17 @@ func removeAll(base string) {
 	os.RemoveAll(base)
 }
 
-// Loopback listens for the model endpoint on the host's own loopback, for
-// kinds without a network of their own. It is nil under other policies.
-func Loopback(n sandbox.Network) (net.Listener, error) {
-	if n.Policy != NetworkModel {
-		return nil, nil
+// Loopback listens for the network's ports on the host's own loopback, for
+// kinds without a network of their own, and returns what tells commands
+// where they are.
+func Loopback(n sandbox.Network) (listeners []net.Listener, env []string, err error) {
+	for _, want := range ports(n) {
+		l, err := want.Open()
+		if err != nil {
+			closeListeners(listeners)
+			return nil, nil, fmt.Errorf("open the model endpoint: %w", err)
+		}
+		listeners, env = append(listeners, l), append(env, want.Environment(l.Addr())...)
 	}
-	l, err := net.Listen("tcp4", "127.0.0.1:"+strconv.Itoa(n.Port))
-	if err != nil {
-		return nil, fmt.Errorf("open the model endpoint: %w", err)
-	}
-	return l, nil
+	return listeners, env, nil
 }

@@ -49,7 +49,8 @@ type File struct {
 // Collect copies the outputs that patterns name from workspace to dest,
 // which it makes. A pattern is the path of a file or directory relative to
 // the workspace, or has [path.Match]'s wildcards in its parts. Nothing but
-// regular files is taken, and directories as far as they hold any.
+// regular files is taken, and directories as far as they hold any; one that a
+// pattern names and that is empty is made, and missing all the same.
 //
 // An error means that the copy is not whole for a reason outside the
 // workspace, such as a full disk; what is wrong with a file is a Refusal.
@@ -74,6 +75,9 @@ func Collect(workspace string, patterns []string, dest string, caps Caps) (Taken
 		}
 		if len(found) == 0 {
 			c.taken.Missing = append(c.taken.Missing, pattern)
+			if err := c.keepEmpty(pattern); err != nil {
+				return fail(err)
+			}
 		}
 		names = append(names, found...)
 	}
@@ -97,6 +101,20 @@ type collector struct {
 }
 
 func (c *collector) refuse(name, reason string) { c.taken.Refused[name] = reason }
+
+// keepEmpty makes the directory that a pattern names and that holds nothing,
+// so that whoever grades can tell it from what was never there.
+func (c *collector) keepEmpty(pattern string) error {
+	clean := path.Clean(filepath.ToSlash(pattern))
+	if !filepath.IsLocal(clean) {
+		return nil
+	}
+	st, err := lstatBeneath(c.root, clean)
+	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return nil // it is not there
+	}
+	return os.MkdirAll(filepath.Join(c.dest, filepath.FromSlash(clean)), 0o755)
+}
 
 // match returns every path that is there under a pattern, directories
 // expanded to all below them: regular or not, in no order.

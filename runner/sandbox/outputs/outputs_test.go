@@ -72,6 +72,9 @@ func TestCollect(t *testing.T) {
 					t.Errorf("%s: %q, %v", f.Path, b, err)
 				}
 			}
+			if _, err := os.Stat(filepath.Join(dest, "empty")); (err == nil) != strings.Contains(c.patterns, "empty") {
+				t.Errorf("an empty directory: %v", err)
+			}
 			if fi, err := os.Stat(filepath.Join(dest, "model/a.bin")); err == nil && fi.Mode().Perm()&0o111 == 0 {
 				t.Error("an executable file lost its mode")
 			}

@@ -23,6 +23,27 @@ type View struct {
 	Path  []string          // where programs are found
 }
 
+// Program returns the path of this very program where the view shows it, ""
+// otherwise: what it carries, such as the answers of the tasks that are built
+// in, would be shown with it.
+func (v View) Program() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil || !v.shows(path) {
+		return "" // it is gone, or was never seen
+	}
+	return path
+}
+
+func (v View) shows(path string) bool {
+	return slices.ContainsFunc(v.Dirs, func(dir string) bool {
+		rel, err := filepath.Rel(dir, path)
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
 var (
 	// dirs hold software and nothing of any user's.
 	dirs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",

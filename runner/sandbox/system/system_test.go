@@ -62,3 +62,15 @@ func TestFindShowsOnlyWhatIsThere(t *testing.T) {
 		}
 	}
 }
+
+func TestShows(t *testing.T) {
+	v := View{Dirs: []string{"/usr", "/nix/store"}}
+	for path, want := range map[string]bool{
+		"/usr/local/bin/proctor": true, "/nix/store/x/bin/proctor": true, "/usr": true,
+		"/usrlocal/bin/proctor": false, "/home/ada/go/bin/proctor": false, "/": false,
+	} {
+		if got := v.shows(path); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}

@@ -42,10 +42,9 @@ type Setup struct {
 	Rlimits  []Rlimit
 	Landlock *Landlock `json:",omitempty"`
 	Seccomp  *Seccomp  `json:",omitempty"`
-	// Listen opens a loopback TCP port inside and hands its listener to
-	// the outside with the reply.
-	Listen bool
-	Port   int // 0 means any
+	// Listen opens loopback TCP ports inside and hands their listeners to
+	// the outside with the reply, in this order.
+	Listen []Listen `json:",omitempty"`
 	// OwnPTY says that the sandbox has pseudo-terminals of its own, from
 	// which commands get theirs.
 	OwnPTY bool
@@ -53,10 +52,16 @@ type Setup struct {
 
 // Ready is what the guest found out while setting up.
 type Ready struct {
-	Landlock int  // ABI in force, 0 when none
-	Scoped   bool // signals reach nothing outside the sandbox
-	Port     int
+	Landlock int      // ABI in force, 0 when none
+	Scoped   bool     // signals reach nothing outside the sandbox
 	Trouble  []string // protections that could not be applied, one line each
+}
+
+// Listen asks for a loopback TCP port.
+type Listen struct {
+	Port      int    // 0 means any
+	Elsewhere bool   // any other will do when this one is in use
+	Env       string // a variable of every command, with "{address}" to be filled in
 }
 
 // Rlimit is one of setrlimit(2)'s.

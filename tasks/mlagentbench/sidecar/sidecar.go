@@ -41,6 +41,8 @@ type Program struct {
 	Env     []string      // KEY=value
 	Timeout time.Duration // 0 means an hour
 	Inner   bool          // offer an inner sandbox for submitted code
+	// Network and GPUs are asked of the bench; see [tasks.Job].
+	Network, GPUs bool
 }
 
 // A Reply is what a program that could score found.
@@ -105,6 +107,8 @@ func (p Program) job(b tasks.Bench) (tasks.Job, error) {
 		Env:     append([]string{"PYTHONPATH=" + search, "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1"}, p.Env...),
 		Timeout: p.Timeout,
 		Inner:   p.Inner,
+		Network: p.Network,
+		GPUs:    p.GPUs,
 	}, nil
 }
 

@@ -17,21 +17,37 @@ if command -v curl >/dev/null 2>&1; then
     exit
 fi
 exec python3 - "$file" "$url" <<'END'
+import http.client
+import os
 import sys
-import urllib.error
-import urllib.request
+import urllib.parse
 
 path, url = sys.argv[1:]
 mark = "a-submission-of-mle-bench"
+name = os.path.basename(path).replace('"', "_")
 head = (
-    f'--{mark}\r\nContent-Disposition: form-data; name="file"; filename="submission.csv"\r\n'
+    f'--{mark}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
     "Content-Type: text/csv\r\n\r\n"
-)
+).encode()
+tail = f"\r\n--{mark}--\r\n".encode()
+
+
+def body(f):
+    yield head
+    while block := f.read(1 << 20):
+        yield block
+    yield tail
+
+
+at = urllib.parse.urlsplit(url)
 with open(path, "rb") as f:
-    body = head.encode() + f.read() + f"\r\n--{mark}--\r\n".encode()
-request = urllib.request.Request(url, body, {"Content-Type": f"multipart/form-data; boundary={mark}"})
-try:
-    print(urllib.request.urlopen(request).read().decode())
-except urllib.error.HTTPError as e:
-    print(e.read().decode())
+    size = len(head) + os.fstat(f.fileno()).st_size + len(tail)
+    server = http.client.HTTPConnection(at.hostname, at.port)
+    server.request(
+        "POST",
+        at.path,
+        body(f),
+        {"Content-Type": f"multipart/form-data; boundary={mark}", "Content-Length": str(size)},
+    )
+    print(server.getresponse().read().decode())
 END

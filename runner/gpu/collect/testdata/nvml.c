@@ -5,6 +5,7 @@
  *   NVML_INIT=9      nvmlInit returns this error
  *   NVML_OURS=1,2    process ids that use GPU 0 (85 %, 58 GiB) and GPU 1
  *   NVML_OTHERS=3    process ids that use GPU 0 (2 %, 3 GiB)
+ *                    @word instead of a number: those with it in their command line
  *   NVML_EVERYWHERE=1  those of NVML_OURS use every GPU
  *   NVML_MIG=7       this GPU is divided into two instances
  *   NVML_LOST=3:10   GPU 3 is lost after ten samples
@@ -15,6 +16,8 @@
  * Compiled with -DDAMAGED it has no nvmlInit at all, with -DOLD it lacks
  * what an old driver lacks.
  */
+#include <ctype.h>
+#include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +117,26 @@ int nvmlDeviceGetClockInfo(device *d, int which, unsigned *mhz) { WHOLE(d); *mhz
 
 typedef struct { unsigned pid; uint64_t used; unsigned gi, ci; } process;
 
+/* named writes the processes of this machine that have a word in their command line. */
+static unsigned named(const char *word, uint64_t used, process *into, unsigned room) {
+	unsigned n = 0;
+	DIR *proc = opendir("/proc");
+	for (struct dirent *e; proc && (e = readdir(proc)) && n < room;) {
+		char path[300], line[4096];
+		if (!isdigit(e->d_name[0])) continue;
+		snprintf(path, sizeof path, "/proc/%s/cmdline", e->d_name);
+		FILE *f = fopen(path, "r");
+		if (!f) continue;
+		size_t got = fread(line, 1, sizeof line - 1, f);
+		fclose(f);
+		for (size_t i = 0; i < got; i++) if (!line[i]) line[i] = ' ';
+		line[got] = 0;
+		if (strstr(line, word)) into[n++] = (process){(unsigned)atoi(e->d_name), used, ~0u, ~0u};
+	}
+	if (proc) closedir(proc);
+	return n;
+}
+
 /* users writes the processes of a list in the environment. */
 static unsigned users(const char *name, uint64_t used, process *into, unsigned room) {
 	unsigned n = 0;
@@ -121,7 +144,7 @@ static unsigned users(const char *name, uint64_t used, process *into, unsigned r
 	char copy[256], *rest = copy, *pid;
 	if (!list) return 0;
 	snprintf(copy, sizeof copy, "%s", list);
-	while ((pid = strsep(&rest, ","))) if (*pid && n < room) into[n++] = (process){(unsigned)atoi(pid), used, ~0u, ~0u};
+	while ((pid = strsep(&rest, ","))) if (*pid == '@') n += named(pid + 1, used, into + n, room - n); else if (*pid && n < room) into[n++] = (process){(unsigned)atoi(pid), used, ~0u, ~0u};
 	return n;
 }
 static unsigned on(const device *d, process *p, unsigned room) {
