@@ -47,7 +47,7 @@ func (a *app) load() error {
 	}
 	a.config = loaded
 	a.store = rundir.NewStore(filepath.Join(xdg("XDG_STATE_HOME", ".local/state"), "proctor", "runs"))
-	a.catalog = catalog.New(loaded.Tasks.Roots)
+	a.catalog = catalog.New(loaded.Tasks.Roots, loaded.Suites)
 	return nil
 }
 

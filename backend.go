@@ -16,6 +16,7 @@ import (
 	"proctor/runner/watch"
 	"proctor/tasks"
 	"proctor/ui"
+	"proctor/ui/pane"
 )
 
 // backend is what the user interface does things through.
@@ -95,7 +96,7 @@ func (b backend) CommandLine(s ui.Start) string {
 	if s.Model != "" {
 		words = append(words, "--model", quote(s.Model))
 	}
-	words = append(words, "--time", shortDuration(s.Budget.Time), "--steps", fmt.Sprint(s.Budget.Steps))
+	words = append(words, "--time", pane.Short(s.Budget.Time), "--steps", fmt.Sprint(s.Budget.Steps))
 	if s.Budget.Tokens > 0 {
 		words = append(words, "--tokens", fmt.Sprint(s.Budget.Tokens))
 	}
@@ -106,18 +107,6 @@ func (b backend) CommandLine(s ui.Start) string {
 		words = append(words, "--seed", fmt.Sprint(s.Seed))
 	}
 	return strings.Join(words, " ")
-}
-
-// shortDuration leaves out the zeros that Go's own form ends in.
-func shortDuration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 // quote makes a word safe for a shell.

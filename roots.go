@@ -57,7 +57,7 @@ func tasksAddCommand(a *app) *cobra.Command {
 
 // addRoot writes a path into the settings unless its tasks are there already.
 func (a *app) addRoot(ctx context.Context, arg string) (addition, error) {
-	found, err := catalog.Recognise(ctx, config.Expand(arg))
+	found, err := catalog.Recognise(ctx, config.Expand(arg), a.config.Suites)
 	if err != nil {
 		return addition{}, err
 	}
@@ -71,7 +71,7 @@ func (a *app) addRoot(ctx context.Context, arg string) (addition, error) {
 		}
 		add.Added = true
 		a.config.Tasks.Roots = append(slices.Clone(a.config.Tasks.Roots), found.Path)
-		a.catalog = catalog.New(a.config.Tasks.Roots)
+		a.catalog = catalog.New(a.config.Tasks.Roots, a.config.Suites)
 		add.Unread = append(add.Unread, a.taken(ctx, found)...)
 	}
 	lacks := a.machine(ctx, a.config.Run.Sandbox, "").Check(ctx, found.Tasks)

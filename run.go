@@ -241,6 +241,12 @@ func (a *app) follow(dir rundir.Dir, owned bool, show printer) error {
 		if errors.Is(err, io.EOF) {
 			return exitOf(dir, &s)
 		}
+		for _, e := range b.Events {
+			s.Apply(e)
+			if err := show(e, &s); err != nil {
+				return exitError{exitInterrupted, fmt.Errorf("printing the run's events: %w", err)}
+			}
+		}
 		if ctx.Err() != nil {
 			if !owned {
 				fmt.Fprintf(a.err, "the run goes on: proctor attach %s\n", dir.ID())
@@ -255,12 +261,6 @@ func (a *app) follow(dir rundir.Dir, owned bool, show printer) error {
 		}
 		if err != nil {
 			return err
-		}
-		for _, e := range b.Events {
-			s.Apply(e)
-			if err := show(e, &s); err != nil {
-				return exitError{exitInterrupted, fmt.Errorf("printing the run's events: %w", err)}
-			}
 		}
 	}
 }

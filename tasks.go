@@ -10,6 +10,7 @@ import (
 
 	"proctor/runner/needs"
 	"proctor/tasks"
+	"proctor/ui/pane"
 	"proctor/ui/plain"
 )
 
@@ -80,7 +81,7 @@ func printTasks(out io.Writer, list []*tasks.Task, problems []tasks.Problem) {
 		if len(t.Missing) > 0 {
 			about, lacking = "✗ "+about, lacking+1
 		}
-		fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\n", t.Ref, t.Metric.Name, direction, shortDuration(t.Budget.Time), about)
+		fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\n", t.Ref, t.Metric.Name, direction, pane.Short(t.Budget.Time), about)
 	}
 	w.Flush()
 	for _, p := range problems {

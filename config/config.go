@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"proctor/agents/llm"
@@ -22,6 +23,8 @@ type Config struct {
 	Grader   Grader
 	GPU      GPU
 	Tasks    Tasks
+	// Suites holds what is set for each format of suites, by key.
+	Suites map[string]map[string]string
 	// Agents holds each agent's own table as JSON, whole, by the agent's name.
 	Agents map[string]json.RawMessage
 	Models map[string]llm.Model // by the name that --model takes
@@ -86,6 +89,7 @@ func Load(defaults []byte, path string, required bool) (Config, error) {
 		Run: both.run(), Terminal: both.terminal(), Sandbox: both.sandbox(), Grader: both.grader(), GPU: both.gpu(),
 		Tasks: both.tasks(),
 	}
+	c.Suites = both.suites()
 	c.Agents = both.agents()
 	c.Models = models(own.Top())
 	return c, errors.Join(base.Err(), own.Err())
@@ -183,6 +187,24 @@ func (l layers) sandbox() Sandbox {
 		s.from("cpus").Wrong("cpus", "a number of cores, or 0 for no limit")
 	}
 	return box
+}
+
+// suites reads the tables of formats. A path among them may begin with ~.
+func (l layers) suites() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	section := l.section("suites")
+	for _, name := range section.base.Keys() {
+		suite := section.section(name)
+		all[name] = map[string]string{}
+		for _, key := range suite.base.Keys() {
+			value := suite.from(key).String(key)
+			if strings.HasPrefix(value, "~") {
+				value = Expand(value)
+			}
+			all[name][key] = value
+		}
+	}
+	return all
 }
 
 // agents merges each agent's table key by key. What a key's value may be is

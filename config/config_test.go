@@ -54,6 +54,17 @@ func TestOwnKeysOverrideOneByOne(t *testing.T) {
 	}
 }
 
+func TestSuitesHaveSettings(t *testing.T) {
+	t.Setenv("HOME", "/home/ada")
+	c, err := load(t, "[suites.mle-bench]\ndata = \"~/prepared\"\n[suites.mlrb]\nevaluate = \"score $RESULT\"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := c.Suites["mle-bench"]; m["data"] != "/home/ada/prepared" || m["python"] != "" || c.Suites["mlrb"]["evaluate"] != "score $RESULT" {
+		t.Errorf("suites %v", c.Suites)
+	}
+}
+
 func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 	for own, want := range map[string]string{
 		"[run]\nagnet = \"x\"\n":             `config.toml:2: unknown key run.agnet; did you mean "agent"?`,
@@ -67,6 +78,8 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 		"[ui\n":                              `config.toml:1: not valid TOML`,
 		"[agents.bsh]\nidle = 1\n":           `config.toml:1: unknown key agents.bsh; did you mean "bash"?`,
 		"[agents.bash]\nidel = 1\n":          `config.toml:2: unknown key agents.bash.idel; did you mean "idle"?`,
+		"[suites.mlrb]\neval = \"x\"\n":      `config.toml:2: unknown key suites.mlrb.eval; known here: evaluate`,
+		"[suites.mlrb]\nevaluate = 1\n":      `config.toml:2: suites.mlrb.evaluate is 1, expected a string`,
 		"[tasks]\nroots = [1]\n":             `config.toml:2: tasks.roots is a list, expected a list of strings`,
 	} {
 		if _, err := load(t, own); err == nil || !strings.Contains(err.Error(), want) {

@@ -103,3 +103,23 @@ func TestConsoleQuitsAndComesBack(t *testing.T) {
 	u.must("stop")
 	r.ends()
 }
+
+// Who is the agent types in the terminal, leaves the shell, and sees what
+// that was worth: nobody assisted them.
+func TestAPersonIsTheAgent(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	c := u.console("run", u.task(task{}), "--agent", "human", "--sandbox", u.anyBox())
+	c.shows("ends your work and submits it")
+	c.press("t")
+	c.shows("every key goes there")
+	c.press("echo 0.9 >out.txt; exit\r")
+	c.shows("GRADED")
+	if v := verdict(t, u.newest().ends()); *v.Score != 0.9 || v.Assisted || v.Takeovers != 0 {
+		t.Errorf("verdict %+v", v)
+	}
+	c.press("q")
+	if code := c.quits(); code != 0 {
+		t.Errorf("exit status %d", code)
+	}
+}

@@ -210,7 +210,8 @@ func (r *Run) takeover(ctx context.Context, author string) error {
 	cols, _ := r.screen.dimensions()
 	r.handover = terminal.NewObserver(cols, r.set.ObservationHead, r.set.ObservationTail)
 	r.screen.listen(r.handover)
-	return r.emit(event.TypeTakeover, event.Takeover{On: true, Author: author})
+	own := r.front != nil && r.front.interactive
+	return r.emit(event.TypeTakeover, event.Takeover{On: true, Author: author, Own: own})
 }
 
 // handback ends it.

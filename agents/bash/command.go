@@ -138,8 +138,9 @@ func (l *loop) limit(asked seconds) time.Duration {
 const backgroundDir = ".proctor-bg"
 
 // detached starts a command in a session of its own, where there is setsid,
-// so that it outlives its terminal and can be ended with all its children.
-const detached = `mkdir -p %[1]s && { s=; command -v setsid >/dev/null && s=setsid
+// so that it outlives its terminal and can be ended with all its children. The
+// terminal may go before nohup is there to ignore that.
+const detached = `mkdir -p %[1]s && { trap '' HUP; s=; command -v setsid >/dev/null && s=setsid
 $s nohup sh -c 'sh -c "$1"; echo $? >"$2.exit"' sh %[3]s %[1]s/%[2]d </dev/null >%[1]s/%[2]d.log 2>&1 &
 echo $! >%[1]s/%[2]d.pid; }`
 

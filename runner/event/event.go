@@ -199,6 +199,8 @@ type Answer struct {
 type Takeover struct {
 	On     bool   `json:"on"`
 	Author string `json:"author"`
+	// Own says that the person is the agent, so that nobody is assisted.
+	Own bool `json:"own,omitempty"`
 }
 
 // Mode says how a person goes along with the run: auto, approve or step.

@@ -56,6 +56,9 @@ func (s *State) stateChange(e Event, c StateChange) {
 	}
 	s.Phase, s.Since, s.Reason, s.Actor, s.Frozen = c.To, e.At, c.Reason, c.Actor, c.Frozen
 	s.PausePending = false
+	if c.To == Finishing || c.To.Over() {
+		s.TakenOver = false // with the sandbox the terminal is gone
+	}
 	if c.To != Waiting {
 		s.Ask = nil
 	}
@@ -161,7 +164,7 @@ func (s *State) answer(_ Event, a Answer) {
 
 func (s *State) takeover(e Event, t Takeover) {
 	s.TakenOver = t.On
-	if t.On {
+	if t.On && !t.Own {
 		s.Takeovers++
 		s.mark(e, "take over")
 	}

@@ -20,12 +20,13 @@ import (
 // concurrently.
 type Catalog struct {
 	roots []string
+	set   Settings
 }
 
 // New returns the catalogue of the embedded suite and of the given
 // directories, each a suite or a single task in any known format.
-func New(roots []string) *Catalog {
-	return &Catalog{roots: slices.Clone(roots)}
+func New(roots []string, set Settings) *Catalog {
+	return &Catalog{roots: slices.Clone(roots), set: set}
 }
 
 // List returns all tasks, the embedded suite first and then the roots in
@@ -46,14 +47,14 @@ func (c *Catalog) Open(ctx context.Context, ref string) (*tasks.Task, error) {
 		return nil, errors.New("opening a task: its name is empty; proctor tasks lists them all")
 	}
 	if strings.HasPrefix(ref, ".") || filepath.IsAbs(ref) {
-		return openPath(ctx, ref)
+		return c.openPath(ctx, ref)
 	}
 	suites, _ := c.suites()
 	if task, err := openRef(ctx, suites, ref); task != nil || err != nil {
 		return task, err
 	}
 	if info, err := os.Stat(ref); err == nil && info.IsDir() {
-		return openPath(ctx, ref)
+		return c.openPath(ctx, ref)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func (c *Catalog) suites() ([]tasks.Suite, []tasks.Problem) {
 	suites := embedded()
 	var problems []tasks.Problem
 	for _, root := range c.roots {
-		s, err := openSuite(root)
+		s, _, err := c.set.recognise(root)
 		if err != nil {
 			problems = append(problems, tasks.Problem{Ref: root, Err: err})
 			continue
@@ -129,8 +130,8 @@ func openRef(ctx context.Context, suites []tasks.Suite, ref string) (*tasks.Task
 }
 
 // openPath opens the task that a directory is.
-func openPath(ctx context.Context, path string) (*tasks.Task, error) {
-	s, err := openSuite(path)
+func (c *Catalog) openPath(ctx context.Context, path string) (*tasks.Task, error) {
+	s, _, err := c.set.recognise(path)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func writeTask(t *testing.T, dir, settings string) string {
 }
 
 func TestEmbeddedTasksOpenCleanly(t *testing.T) {
-	list, problems := New(nil).List(context.Background())
+	list, problems := New(nil, nil).List(context.Background())
 	for _, p := range problems {
 		t.Errorf("%s: %v", p.Ref, p.Err)
 	}
@@ -69,7 +69,7 @@ func TestListWithRoots(t *testing.T) {
 	empty := t.TempDir()
 	single := writeTask(t, filepath.Join(t.TempDir(), "lab", "one"), "")
 	file := filepath.Join(first, "good", "task.toml")
-	list, problems := New([]string{first, second, empty, single, "/no/such/root", file}).List(context.Background())
+	list, problems := New([]string{first, second, empty, single, "/no/such/root", file}, nil).List(context.Background())
 	var got []string
 	for _, task := range list {
 		if task.Suite != "builtin" {
@@ -99,7 +99,7 @@ func TestListWithRoots(t *testing.T) {
 
 func TestOpenByName(t *testing.T) {
 	first, second := roots(t)
-	c := New([]string{first, second})
+	c := New([]string{first, second}, nil)
 	for ref, want := range map[string]string{
 		"builtin/digits": "builtin/digits", "speedup": "builtin/speedup",
 		"mine/digits": "mine/digits", "mine/other": "mine/other", "other": "mine/other", "good": "mine/good",
@@ -139,7 +139,7 @@ func TestOpenByPath(t *testing.T) {
 		"./sub/one": "sub/one", "sub/one": "sub/one", "sub/one/": "sub/one",
 		filepath.Join(here, "sub/one"): "sub/one", "./sub/../sub/one": "sub/one", "./alone": "alone",
 	} {
-		task, err := New(nil).Open(context.Background(), ref)
+		task, err := New(nil, nil).Open(context.Background(), ref)
 		if err != nil || task.Ref != filepath.Join(here, want) || task.Name != "one" {
 			t.Errorf("%s: %+v, %v", ref, task, err)
 		}
@@ -150,7 +150,7 @@ func TestOpenByPath(t *testing.T) {
 		"./gone":    `opening tasks in "./gone": no such directory`,
 		".":         `opening tasks in ".": it has the files of none of the known formats: MLE-bench (mlebench/competitions/*/config.yaml), MLRC-Bench (MLAgentBench/benchmarks_base/*/env/main.py), MLAgentBench (MLAgentBench/benchmarks/*/scripts/research_problem.txt), ML Research Benchmark (mlrb_agent_tasks/prompts.py), Harbor (task.toml, or folders that have one); did you mean "` + filepath.Join(here, "alone") + `"?`,
 	} {
-		if _, err := New(nil).Open(context.Background(), ref); err == nil || !strings.HasSuffix(err.Error(), want) {
+		if _, err := New(nil, nil).Open(context.Background(), ref); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", ref, err, want)
 		}
 	}
@@ -160,7 +160,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, ref := range []string{"digits", "builtin/digits", writeTask(t, t.TempDir(), "")} {
-		if task, err := New(nil).Open(ctx, ref); err != context.Canceled {
+		if task, err := New(nil, nil).Open(ctx, ref); err != context.Canceled {
 			t.Errorf("%s: %v, %v", ref, task, err)
 		}
 	}

@@ -33,10 +33,18 @@ type format struct {
 	// Detect reports, without reading much, whether a directory is a suite or
 	// a single task of the format.
 	Detect func(dir string) bool
-	// Open returns the suite in a directory that Detect accepted. That of a
-	// single task's directory has just this task.
-	Open func(dir string) (tasks.Suite, error)
+	// Open returns the suite in a directory that Detect accepted, with what
+	// the person has set for the format. That of a single task's directory has
+	// just this task.
+	Open func(dir string, set map[string]string) (tasks.Suite, error)
+	// Table is the format's name in the settings, [suites.TABLE]; "" for one
+	// without settings.
+	Table string
 }
+
+// Settings is what a person has set for each format, by its name in the
+// settings and then by key.
+type Settings map[string]map[string]string
 
 // harborName is the format whose datasets may be any folder of folders.
 const harborName = "Harbor"
@@ -45,22 +53,25 @@ const harborName = "Harbor"
 // it, so the more particular come first.
 func formats() []format {
 	return []format{
-		{"MLE-bench", "mlebench/competitions/*/config.yaml", mlebench.Detect, mlebench.Open},
-		{"MLRC-Bench", "MLAgentBench/benchmarks_base/*/env/main.py", mlrcbench.Detect, mlrcbench.Open},
-		{"MLAgentBench", "MLAgentBench/benchmarks/*/scripts/research_problem.txt", mlagentbench.Detect, mlagentbench.Open},
-		{"ML Research Benchmark", "mlrb_agent_tasks/prompts.py", mlrb.Detect, mlrb.Open},
-		{harborName, "task.toml, or folders that have one", harbor.Detect, harbor.Open},
+		{"MLE-bench", "mlebench/competitions/*/config.yaml", mlebench.Detect, func(dir string, set map[string]string) (tasks.Suite, error) {
+			return mlebench.OpenWith(dir, mlebench.Options{Data: set["data"], Python: set["python"]})
+		}, "mle-bench"},
+		{"MLRC-Bench", "MLAgentBench/benchmarks_base/*/env/main.py", mlrcbench.Detect, plain(mlrcbench.Open), ""},
+		{"MLAgentBench", "MLAgentBench/benchmarks/*/scripts/research_problem.txt", mlagentbench.Detect, plain(mlagentbench.Open), ""},
+		{"ML Research Benchmark", "mlrb_agent_tasks/prompts.py", mlrb.Detect, func(dir string, set map[string]string) (tasks.Suite, error) {
+			return mlrb.OpenWith(dir, mlrb.Options{Evaluate: set["evaluate"]})
+		}, "mlrb"},
+		{harborName, "task.toml, or folders that have one", harbor.Detect, plain(harbor.Open), ""},
 	}
 }
 
-// openSuite opens a directory in whichever format it is.
-func openSuite(dir string) (tasks.Suite, error) {
-	s, _, err := recognise(dir)
-	return s, err
+// plain opens a format that has no settings.
+func plain(open func(string) (tasks.Suite, error)) func(string, map[string]string) (tasks.Suite, error) {
+	return func(dir string, _ map[string]string) (tasks.Suite, error) { return open(dir) }
 }
 
 // recognise opens a directory and returns the format that it is in.
-func recognise(dir string) (tasks.Suite, string, error) {
+func (set Settings) recognise(dir string) (tasks.Suite, string, error) {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, "", fmt.Errorf("opening tasks in %q: no such directory", dir)
@@ -72,7 +83,7 @@ func recognise(dir string) (tasks.Suite, string, error) {
 		return nil, "", fmt.Errorf("opening tasks in %q: a file, expected a directory", dir)
 	}
 	if f := detect(dir); f != nil {
-		s, err := f.Open(dir)
+		s, err := f.Open(dir, set[f.Table])
 		return s, f.Name, err
 	}
 	var holds []string

@@ -19,12 +19,12 @@ type Found struct {
 
 // Recognise says which suite or task a directory is. Its error, for a
 // directory that is none, says what each format would have.
-func Recognise(ctx context.Context, dir string) (Found, error) {
+func Recognise(ctx context.Context, dir string, set Settings) (Found, error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {
 		return Found{}, err
 	}
-	s, name, err := recognise(path)
+	s, name, err := set.recognise(path)
 	if err != nil {
 		return Found{}, err
 	}
@@ -46,7 +46,7 @@ func (f Found) Offering(ctx context.Context, roots []string) string {
 		if !strings.HasPrefix(real, strings.TrimSuffix(resolved(root), string(filepath.Separator))+string(filepath.Separator)) {
 			continue
 		}
-		around, err := Recognise(ctx, root)
+		around, err := Recognise(ctx, root, nil)
 		if err == nil && around.Format == f.Format && around.has(f.Tasks) {
 			return root
 		}

@@ -12,7 +12,7 @@ import (
 
 func recognised(t *testing.T, dir string) Found {
 	t.Helper()
-	f, err := Recognise(context.Background(), dir)
+	f, err := Recognise(context.Background(), dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestRecogniseEveryFormat(t *testing.T) {
 func TestRecogniseNear(t *testing.T) {
 	root := lay(t, map[string]string{"bench/mlebench/competitions/some/config.yaml": "", "bench/docs/x": ""})
 	for dir, want := range map[string]string{"bench/mlebench": "bench", "bench/docs": "bench", ".": "bench"} {
-		_, err := Recognise(context.Background(), filepath.Join(root, dir))
+		_, err := Recognise(context.Background(), filepath.Join(root, dir), nil)
 		if err == nil || !strings.HasSuffix(err.Error(), `; did you mean "`+filepath.Join(root, want)+`"?`) {
 			t.Errorf("%s: %v", dir, err)
 		}
@@ -105,7 +105,7 @@ func TestSelect(t *testing.T) {
 		{"name": "two", "task": "do two"},
 	]`
 	bench := lay(t, map[string]string{"mlrb_agent_tasks/prompts.py": prompts, "mlrb_agent_tasks/mini_benchmark/two/README.md": "x"})
-	c := New([]string{first, second, bench})
+	c := New([]string{first, second, bench}, nil)
 	t.Chdir(first)
 	for words, want := range map[string]string{
 		"":                           "builtin/diabetes builtin/digits builtin/speedup mine/digits mine/good mine/other mlrb/one mlrb/two !mine/broken !mine/good",

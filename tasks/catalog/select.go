@@ -26,7 +26,7 @@ func (c *Catalog) Select(ctx context.Context, words []string) ([]*tasks.Task, []
 	for _, word := range words {
 		refs := matching(list, problems, strings.TrimSuffix(word, "/"))
 		if isPath(word) || len(refs) == 0 && isDir(word) {
-			found, err := Recognise(ctx, word)
+			found, err := Recognise(ctx, word, c.set)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -28,12 +28,6 @@ type Options struct {
 	Python string
 }
 
-// Environment returns the options that the variables MLEBENCH_DATA and
-// MLEBENCH_PYTHON set.
-func Environment() Options {
-	return Options{Data: os.Getenv("MLEBENCH_DATA"), Python: os.Getenv("MLEBENCH_PYTHON")}
-}
-
 // A suite is a checkout.
 type suite struct {
 	root   string // of the checkout
@@ -78,7 +72,7 @@ func isCompetition(dir string) bool {
 }
 
 // Open returns the suite in a checkout with the options of [Environment].
-func Open(dir string) (tasks.Suite, error) { return OpenWith(dir, Environment()) }
+func Open(dir string) (tasks.Suite, error) { return OpenWith(dir, Options{}) }
 
 // OpenWith returns the suite in a checkout, or the single competition that
 // dir is in one.
@@ -104,7 +98,7 @@ func dataDir(root, given string) (string, error) {
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", errors.New("no cache directory to find the data in; set MLEBENCH_DATA")
+		return "", errors.New("no cache directory to find the data in; set data in [suites.mle-bench] of the settings")
 	}
 	return filepath.Join(cache, "mle-bench", "data"), nil
 }

@@ -69,7 +69,7 @@ func (g *Grader) judge(ctx context.Context, s tasks.Submission, b tasks.Bench, v
 		return outcome{
 			status: tasks.DataMissing,
 			reason: fmt.Sprintf("the answers %s %v", g.data.answers, problem),
-			remedy: fmt.Sprintf("run mlebench prepare -c %s, or set MLEBENCH_DATA to where the prepared data is, and grade the run again", g.id),
+			remedy: fmt.Sprintf("run mlebench prepare -c %s, or say where the prepared data is as data in [suites.mle-bench] of the settings, and grade the run again", g.id),
 		}, nil
 	}
 	o, err := g.sidecar(ctx, s, b, validate)

@@ -142,7 +142,7 @@ type answer struct {
 func answered(r tasks.JobResult) outcome {
 	if r.TimedOut || len(r.Verdict) == 0 {
 		if r.ExitCode == 127 {
-			return unavailable("there is no python3", "install Python 3 with pandas and scikit-learn, or set MLEBENCH_PYTHON to one, and grade the run again")
+			return unavailable("there is no python3", "install Python 3 with pandas and scikit-learn, or name one as python in [suites.mle-bench] of the settings, and grade the run again")
 		}
 		return outcome{status: tasks.GraderFailed, reason: grade.NoReward(r, graderTime).Reason}
 	}
@@ -161,7 +161,7 @@ func answered(r tasks.JobResult) outcome {
 	case a.Module != "":
 		name := grade.OneLine(a.Module, 60)
 		return unavailable("Python module "+name+" is missing",
-			fmt.Sprintf("install it (pip install %s) for the Python that MLEBENCH_PYTHON names, and grade the run again", distribution(name)))
+			fmt.Sprintf("install it (pip install %s) for the Python in [suites.mle-bench] of the settings, and grade the run again", distribution(name)))
 	}
 	return outcome{status: tasks.GraderFailed, reason: grade.Failed(grade.OneLine(a.Failed, 200), "").Reason, by: by}
 }

@@ -10,6 +10,6 @@
 // The suite has no grader that gives a number by itself. A person runs
 // lm_eval or the suite's agent-eval on the model that the agent left. Proctor
 // runs that command in a sandbox where it is installed, or one given in
-// PROCTOR_MLRB_EVAL; otherwise the verdict says which command to run and how
+// the settings; otherwise the verdict says which command to run and how
 // to enter what it says.
 package mlrb

@@ -75,8 +75,7 @@ func TestOwnCommand(t *testing.T) {
 		{`echo 'requests.exceptions.ConnectionError: no route'; exit 1`, tasks.GraderUnavailable, "download", 0},
 	} {
 		t.Run(c.command, func(t *testing.T) {
-			t.Setenv(evalVariable, c.command)
-			v := benchtest.Grade(t, openTask(t, dir, "baby_lm"), submit(t), b)
+			v := benchtest.Grade(t, openTaskWith(t, dir, "baby_lm", Options{Evaluate: c.command}), submit(t), b)
 			if v.Status != c.status || !strings.Contains(v.Reason, c.says) {
 				t.Fatalf("verdict %s %q, want %s saying %q", v.Status, v.Reason, c.status, c.says)
 			}
@@ -136,8 +135,7 @@ func TestWhatEvaluationsAreGiven(t *testing.T) {
 		network   bool
 		gpus      bool
 	}{{"baby_lm", "", true, true}, {"mini_budget_inference", "", true, false}, {"baby_lm", "echo 1", false, true}} {
-		t.Setenv(evalVariable, c.own)
-		task := openTask(t, dir, c.task)
+		task := openTaskWith(t, dir, c.task, Options{Evaluate: c.own})
 		benchtest.Grade(t, task, submit(t), b)
 		if j := b.Jobs[len(b.Jobs)-1]; j.Network != c.network || j.GPUs != c.gpus || task.OutputBytes != outputBytes {
 			t.Errorf("%s %q: network %v, GPUs %v, %d bytes", c.task, c.own, j.Network, j.GPUs, task.OutputBytes)

@@ -23,7 +23,10 @@ const maxText = 4 << 20
 // second: "mini_pile" is of the full benchmark in spite of its name.
 var benchmarks = []string{"full_benchmark", "mini_benchmark"}
 
-type suite struct{ dir checkout.Dir }
+type suite struct {
+	dir      checkout.Dir
+	evaluate string // a person's own evaluation command
+}
 
 // Detect reports whether dir is a checkout of the suite's tasks, or the
 // package mlrb_agent_tasks in it.
@@ -33,7 +36,17 @@ func Detect(dir string) bool {
 }
 
 // Open returns the suite in a directory that Detect accepted.
-func Open(dir string) (tasks.Suite, error) {
+func Open(dir string) (tasks.Suite, error) { return OpenWith(dir, Options{}) }
+
+// Options says what a person has of their own.
+type Options struct {
+	// Evaluate is a shell command that grades a result instead of lm_eval or
+	// agent-eval; "" is none.
+	Evaluate string
+}
+
+// OpenWith is Open with options.
+func OpenWith(dir string, o Options) (tasks.Suite, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -42,7 +55,7 @@ func Open(dir string) (tasks.Suite, error) {
 	if !ok {
 		return nil, fmt.Errorf("opening ML Research Benchmark in %q: it has no mlrb_agent_tasks/prompts.py", dir)
 	}
-	return &suite{dir: d}, nil
+	return &suite{dir: d, evaluate: o.Evaluate}, nil
 }
 
 func find(d checkout.Dir) (checkout.Dir, bool) {

@@ -81,7 +81,12 @@ func layCheckout(t testing.TB) string {
 
 func openTask(t testing.TB, dir, name string) *tasks.Task {
 	t.Helper()
-	s, err := Open(dir)
+	return openTaskWith(t, dir, name, Options{})
+}
+
+func openTaskWith(t testing.TB, dir, name string, o Options) *tasks.Task {
+	t.Helper()
+	s, err := OpenWith(dir, o)
 	if err != nil {
 		t.Fatal(err)
 	}

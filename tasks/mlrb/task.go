@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -21,10 +20,6 @@ const resultDir = "submission"
 // outputBytes is how much a result may hold: a model of 7 billion parameters
 // at two bytes each, with its tokenizer.
 const outputBytes = 20 << 30
-
-// evalVariable names the environment variable with a person's own evaluation
-// command.
-const evalVariable = "PROCTOR_MLRB_EVAL"
 
 var taskName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
 
@@ -77,7 +72,7 @@ func (s *suite) task(t template, k known) (*tasks.Task, error) {
 			fmt.Sprintf("a model of more than %d GiB is not copied out to be graded", int64(outputBytes>>30)))
 	}
 	task.Instruction = strings.ReplaceAll(t.render(layout), "{your working directory number}", task.Workdir) + limits(t, task.Budget)
-	e := evaluationOf(t, os.Getenv(evalVariable))
+	e := evaluationOf(t, s.evaluate)
 	if e.Kind == harness || e.Kind == agentEval {
 		task.Needs.Grading.Commands = []string{e.Kind}
 	}
@@ -128,7 +123,7 @@ func notes(t template, e evaluation) string {
 	}
 	switch e.Kind {
 	case personal:
-		s.WriteString("Graded by the command in " + evalVariable + ".\n")
+		s.WriteString("Graded by the command in the settings, [suites.mlrb] evaluate.\n")
 	case "":
 		s.WriteString("The suite has no command that grades it; a person enters the result.\n")
 	default:

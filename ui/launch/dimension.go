@@ -32,7 +32,7 @@ var dimensions = []dimension{
 	{
 		name: "time", keys: "hms", parse: parseTime,
 		usual: []string{"30s", "1m", "2m", "5m", "10m", "20m", "30m", "1h", "2h", "4h", "8h", "24h", noLimit},
-		write: func(v float64) string { return short(time.Duration(v)) },
+		write: func(v float64) string { return pane.Short(time.Duration(v)) },
 		note:  func(v float64) string { return pane.Clock(time.Duration(v)) },
 		get:   func(b tasks.Budget) float64 { return float64(b.Time) },
 		set:   func(b *tasks.Budget, v float64) { b.Time = time.Duration(v) },
@@ -143,16 +143,4 @@ func parseDollars(s string) (float64, error) {
 		return 0, fmt.Errorf("%q is not an amount of US dollars, such as 2.50", s)
 	}
 	return v, nil
-}
-
-// short writes a duration without zero parts: 2m, 1h30m.
-func short(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }

@@ -211,6 +211,8 @@ func (p *Actions) action(f Frame, a *event.ActionState, w int) (mark, title draw
 		mark = draw.S(t.Tone(theme.Accent).Bold(), theme.Spinner(f.Spin)+" ")
 		title.Style = t.Strong
 		result = draw.S(t.Tone(theme.Accent), Took(max(f.Work.Seconds()-a.Work, 0)))
+	case o.Denied:
+		failed("denied")
 	case o.TimedOut:
 		failed("timed out")
 	case o.ExitCode != 0:
@@ -219,6 +221,9 @@ func (p *Actions) action(f Frame, a *event.ActionState, w int) (mark, title draw
 		result = draw.S(t.Tone(theme.Accent).Bold(), theme.Star+Value(*a.Metric))
 	case a.Metric != nil:
 		result = draw.S(t.Muted, Value(*a.Metric))
+	}
+	if o := a.Finished; o != nil && o.Instead != "" {
+		mark = draw.S(t.Tone(theme.Hint), theme.Flag+" ") // a person's, not the agent's
 	}
 	if w < 46 {
 		return mark, title, []draw.Span{draw.S(t.Text, " "), result}
@@ -382,6 +387,12 @@ func (d *Detail) action(a *event.ActionState) {
 		d.Facts = append(d.Facts, "not finished")
 	default:
 		d.Facts = append(d.Facts, fmt.Sprintf("exit %d", o.ExitCode), Took(o.Seconds))
+		switch {
+		case o.Denied:
+			d.Facts = append(d.Facts, "denied by a person")
+		case o.Instead != "":
+			d.Facts = append(d.Facts, "changed by a person")
+		}
 		text := terminal.Clean(o.Text)
 		if strings.TrimSpace(text) == "" {
 			text = "(no output)"

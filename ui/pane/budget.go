@@ -56,7 +56,7 @@ func Spending(s *event.State, work time.Duration) []Spent {
 		list = append(list, spent("tokens", float64(used), float64(l.Tokens), whole))
 	}
 	if s.Usage.Calls > 0 || l.Cost > 0 {
-		cost := spent("cost", s.Usage.Cost, l.Cost, func(v float64) string { return fmt.Sprintf("$%.2f", v) })
+		cost := spent("cost", s.Usage.Cost, l.Cost, Dollars)
 		if s.Usage.UnknownCost {
 			cost.Used = "≥ " + cost.Used
 		}

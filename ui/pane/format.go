@@ -3,6 +3,7 @@ package pane
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -111,4 +112,25 @@ func Plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Short writes a duration as it is typed, without zero parts: 2m, 1h30m.
+func Short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// Dollars writes an amount of US dollars to the cent, and of less than ten
+// cents to a tenth of one.
+func Dollars(v float64) string {
+	if v > 0 && v < 0.0995 {
+		return fmt.Sprintf("$%.3f", v)
+	}
+	return fmt.Sprintf("$%.2f", v)
 }

@@ -62,6 +62,9 @@ func (i item) text() string {
 		s = i.feed.Text
 	case i.ask != nil:
 		s = i.ask.Text
+		if i.ask.Kind == "approve" && i.ask.Detail != "" {
+			s = i.ask.Detail // what it is about says more
+		}
 	}
 	if len(s) > 600 {
 		s = s[:600]

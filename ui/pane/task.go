@@ -20,7 +20,7 @@ func BudgetText(b tasks.Budget) string {
 		parts = append(parts, Count(b.Tokens)+" tokens")
 	}
 	if b.Cost > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f", b.Cost))
+		parts = append(parts, Dollars(b.Cost))
 	}
 	if b.GPUHours > 0 {
 		parts = append(parts, fmt.Sprintf("%g GPU-hours", b.GPUHours))

@@ -13,6 +13,7 @@ import (
 	"proctor/runner/terminal"
 	"proctor/tasks"
 	"proctor/tasks/grade"
+	"proctor/ui/pane"
 )
 
 // Line returns an event's line without its end, or "" for one that a person
@@ -33,7 +34,7 @@ func Line(e event.Event, s *event.State) string {
 // lines says each type of event.
 var lines = map[event.Type]func(event.Event, *event.State) string{
 	event.TypeRunStarted: say(func(r event.RunStarted, s *event.State) string {
-		return fmt.Sprintf("run %s: %s by %s in %s, %s", r.ID, r.Task.Ref, r.Agent, orNone(r.Sandbox), budgetWords(r.Budget))
+		return fmt.Sprintf("run %s: %s by %s in %s, %s", r.ID, r.Task.Ref, r.Agent, orNone(r.Sandbox), pane.BudgetText(r.Budget))
 	}),
 	event.TypeState: say(func(c event.StateChange, _ *event.State) string {
 		text := string(c.To)
@@ -170,26 +171,6 @@ func Entered(e *tasks.Entry) string {
 		text += fmt.Sprintf(" (%s)", e.Note)
 	}
 	return text
-}
-
-func budgetWords(b tasks.Budget) string {
-	var words []string
-	if b.Time > 0 {
-		words = append(words, b.Time.String())
-	}
-	if b.Steps > 0 {
-		words = append(words, fmt.Sprintf("%d steps", b.Steps))
-	}
-	if b.Tokens > 0 {
-		words = append(words, fmt.Sprintf("%d tokens", b.Tokens))
-	}
-	if b.Cost > 0 {
-		words = append(words, fmt.Sprintf("$%.2f", b.Cost))
-	}
-	if len(words) == 0 {
-		return "no limit"
-	}
-	return strings.Join(words, ", ")
 }
 
 func orNone(s string) string {

@@ -301,6 +301,35 @@ func TestContextEndsTheCommand(t *testing.T) {
 	})
 }
 
+// What a command leaves behind to go on does so, however soon the context of
+// the command ends after it.
+func TestContextSparesWhatGoesOn(t *testing.T) {
+	each(t, func(t *testing.T, k sandbox.Kind) {
+		s := open(t, k, spec(t))
+		var left []string
+		for i := range 20 {
+			ctx, cancel := context.WithCancel(t.Context())
+			p, err := s.Start(ctx, sandbox.Command{TTY: true, Argv: []string{"sh", "-c", fmt.Sprintf(
+				"setsid sh -c 'echo $$ >%[1]d.new; mv %[1]d.new %[1]d; exec sleep 300' </dev/null >/dev/null 2>&1 & while [ ! -e %[1]d ]; do :; done; cat %[1]d", i)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := io.ReadAll(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			cancel()
+			left = append(left, strings.TrimSpace(string(out)))
+		}
+		if gone := sh(t, s, "for p in "+strings.Join(left, " ")+"; do kill -0 $p 2>/dev/null || echo $p; done"); gone != "" {
+			t.Errorf("of %v these have ended: %v", left, strings.Fields(gone))
+		}
+	})
+}
+
 func TestSeveralAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, k sandbox.Kind) {
 		var all sync.WaitGroup

@@ -128,8 +128,15 @@ func (p *process) disconnect() {
 
 // watch kills the command when ctx ends, and lets go of its terminal or
 // pipes a while after its own end: leftovers may hold them open for ever.
+// A ctx that ends once the command has spares what it left to go on.
 func (p *process) watch(ctx context.Context) {
-	stop := context.AfterFunc(ctx, func() { p.Kill() })
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-p.exited:
+		default:
+			p.Kill()
+		}
+	})
 	go func() {
 		<-p.exited
 		stop()
