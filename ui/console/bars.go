@@ -61,6 +61,8 @@ func (c *Console) remaining(f pane.Frame) string {
 		return ""
 	case c.state.Phase.Over():
 		return pane.Clock(f.Work) + " worked"
+	case c.state.Phase == event.Grading:
+		return pane.Clock(f.Now.Sub(c.state.Since))
 	case limit > 0:
 		return pane.Left(limit-f.Work) + " left"
 	}

@@ -128,12 +128,20 @@ func (l *limits) draw(t *theme.Theme, w, h int, focused bool) []string {
 		if picked {
 			mark, style, base = theme.Arrow+" ", t.Strong, t.Select
 		}
+		arrows := ""
+		if picked {
+			arrows = "←/→ "
+		}
+		// Where there is little room the value says most.
+		if 9+draw.Width(value)+2+draw.Width(note+arrows) > w {
+			note = ""
+		}
+		if 9+draw.Width(value)+2+draw.Width(arrows) > w {
+			arrows = ""
+		}
 		row := draw.Row{Base: base, Left: []draw.Span{
 			draw.S(t.Tone(theme.Accent), mark), draw.S(t.Muted, fmt.Sprintf("%-7s", name)), draw.S(style, value),
-		}, Right: []draw.Span{draw.S(t.Faint, note+" ")}}
-		if picked {
-			row.Right = append(row.Right, draw.S(t.Tone(theme.Accent), "←/→ "))
-		}
+		}, Right: []draw.Span{draw.S(t.Faint, note+" "), draw.S(t.Tone(theme.Accent), arrows)}}
 		rows = append(rows, row.Render(w))
 	}
 	for _, d := range l.lines() {
