@@ -42,6 +42,26 @@ func (o Options) Settings(agent string, defaults any) error {
 		agent, strings.TrimPrefix(err.Error(), "json: "), strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 }
 
+// Wrong is what a [Kind]'s Check says of settings that were read: the error,
+// or nothing.
+func Wrong[S any](_ S, err error) []string {
+	if err != nil {
+		return []string{err.Error()}
+	}
+	return nil
+}
+
+// Made returns a [Kind]'s New for an agent that is made of its settings alone.
+func Made[S any](read func(Options) (S, error), agent func(S) Agent) func(Options) (Agent, error) {
+	return func(o Options) (Agent, error) {
+		settings, err := read(o)
+		if err != nil {
+			return nil, err
+		}
+		return agent(settings), nil
+	}
+}
+
 // table takes settings apart by their keys.
 func table(settings any) map[string]json.RawMessage {
 	var all map[string]json.RawMessage

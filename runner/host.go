@@ -106,14 +106,6 @@ func (r *Run) command(ctx context.Context, a agents.Action, step int) (agents.Ob
 	}
 	release := r.bring(proc, a.Interactive)
 	defer release()
-	// The run's end or the time-out ends the command; so does nothing else.
-	kill := context.AfterFunc(ctx, func() {
-		if err := proc.Kill(); err != nil {
-			r.trouble.Error("ending a command", "title", a.Title, "err", err)
-		}
-	})
-	defer kill()
-
 	observer := terminal.NewObserver(cols, r.set.ObservationHead, r.set.ObservationTail)
 	observer.Resize(cols, rows)
 	found := r.drain(proc, observer, newScanner(r.task.Metric), step)

@@ -21,6 +21,18 @@ func errorf(format string, args ...any) error { return fmt.Errorf(format, args..
 
 func attended(r *rundir.Request, _ *tasks.Task, _ *Settings) { r.Attended = true }
 
+// thinking begins a run whose agent does nothing until thought is closed, and
+// then hands in 0.5.
+func thinking(t *testing.T) (l *live, thought chan struct{}) {
+	thought = make(chan struct{})
+	l = begin(t, func(ctx context.Context, s *agents.Session) error {
+		<-thought
+		return score(ctx, s, "0.5")
+	}, attended)
+	l.phase(event.Running)
+	return l, thought
+}
+
 func TestQuestionToThePerson(t *testing.T) {
 	t.Parallel()
 	question := agents.Question{Kind: "approve", Text: "may I delete it?", Detail: "rm -rf data", Options: []string{"approve", "deny", "edit"}, Default: "deny"}
@@ -162,12 +174,7 @@ func TestActionTimeout(t *testing.T) {
 // the agent waits.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
-	thought := make(chan struct{})
-	l := begin(t, func(ctx context.Context, s *agents.Session) error {
-		<-thought
-		return score(ctx, s, "0.5")
-	}, attended)
-	l.phase(event.Running)
+	l, thought := thinking(t)
 	l.refused(control.Command{Cmd: control.Input, Data: []byte("x")}, "take the terminal over")
 	l.refused(control.Command{Cmd: control.Handback}, "not taken over")
 	l.must(control.Command{Cmd: control.Takeover})
@@ -201,12 +208,7 @@ func TestTakeover(t *testing.T) {
 // A shell that the person leaves by itself hands the terminal back.
 func TestTakeoverEndsWithItsShell(t *testing.T) {
 	t.Parallel()
-	thought := make(chan struct{})
-	l := begin(t, func(ctx context.Context, s *agents.Session) error {
-		<-thought
-		return score(ctx, s, "0.5")
-	}, attended)
-	l.phase(event.Running)
+	l, thought := thinking(t)
 	l.must(control.Command{Cmd: control.Pause})
 	l.must(control.Command{Cmd: control.Takeover}) // ends the pause
 	if s := l.state(); s.Phase != event.Running {
@@ -223,12 +225,7 @@ func TestTakeoverEndsWithItsShell(t *testing.T) {
 // cannot end before the run is resumed.
 func TestHandbackOfAFrozenRun(t *testing.T) {
 	t.Parallel()
-	thought := make(chan struct{})
-	l := begin(t, func(ctx context.Context, s *agents.Session) error {
-		<-thought
-		return score(ctx, s, "0.5")
-	}, attended)
-	l.phase(event.Running)
+	l, thought := thinking(t)
 	l.must(control.Command{Cmd: control.Takeover})
 	l.must(control.Command{Cmd: control.Freeze})
 	l.must(control.Command{Cmd: control.Handback})

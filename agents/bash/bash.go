@@ -63,19 +63,8 @@ func Kind() agents.Kind {
 		Name:     "bash",
 		Summary:  "a model with a shell: runs commands, keeps a plan, submits",
 		Defaults: defaults(),
-		Check: func(_ context.Context, _ *tasks.Task, o agents.Options) []string {
-			if _, err := readOptions(o); err != nil {
-				return []string{err.Error()}
-			}
-			return nil
-		},
-		New: func(o agents.Options) (agents.Agent, error) {
-			own, err := readOptions(o)
-			if err != nil {
-				return nil, err
-			}
-			return &Agent{options: own}, nil
-		},
+		Check:    func(_ context.Context, _ *tasks.Task, o agents.Options) []string { return agents.Wrong(readOptions(o)) },
+		New:      agents.Made(readOptions, func(o options) agents.Agent { return &Agent{options: o} }),
 	}
 }
 

@@ -13,20 +13,6 @@ import (
 	"proctor/agents/roster/agentstest"
 )
 
-// urgent is a host whose hints interrupt when their id says so.
-type urgent struct {
-	*agentstest.Host
-	id string
-}
-
-func (u urgent) Hints() []agents.Hint {
-	hints := u.Host.Hints()
-	for i := range hints {
-		hints[i].Interrupt = hints[i].ID == u.id
-	}
-	return hints
-}
-
 func TestHints(t *testing.T) {
 	var tr *trial
 	tr = newTrial(t, func(n int, _ scripted.Request) scripted.Turn {
@@ -72,12 +58,11 @@ func TestInterrupt(t *testing.T) {
 				if len(gate) == 0 {
 					once.Do(func() {
 						tr.Hint("h1", "also this")
-						tr.Hint("h2", "rather write yes")
+						tr.Interrupt("h2", "rather write yes")
 					})
 				}
 			}}
 	})
-	tr.steps = urgent{tr.Host, "h2"}
 	tr.ok(t)
 	tr.told(t, 1, "A person who is watching says: also this\n\nA person who is watching interrupted you and says: rather write yes")
 	want := []agentstest.Reply{{ID: "h1", How: agents.Injected}, {ID: "h2", How: agents.Interrupted}}

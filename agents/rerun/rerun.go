@@ -67,8 +67,8 @@ func noActions(o agents.Options) error {
 
 // check has nothing to say before a run is named.
 func check(_ context.Context, _ *tasks.Task, o agents.Options) []string {
-	if _, err := readOptions(o); err != nil {
-		return []string{err.Error()}
+	if wrong := agents.Wrong(readOptions(o)); wrong != nil {
+		return wrong
 	}
 	if o.Arg != "" && len(o.Log) == 0 {
 		return []string{noActions(o).Error()}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,16 +20,13 @@ import (
 	"proctor/tasks"
 )
 
-// host is a test host with a person, urgent hints and the record's inputs.
+// host is a test host with a person and the record's inputs.
 type host struct {
 	*agentstest.Host
 	answer *agents.Answer
 	asked  []agents.Question
 	inputs []json.RawMessage
 	deny   func(agents.Action) string
-
-	mu     sync.Mutex
-	urgent []agents.Hint
 }
 
 func (h *host) Ask(ctx context.Context, q agents.Question) (agents.Answer, error) {
@@ -49,27 +45,6 @@ func (h *host) Run(ctx context.Context, a agents.Action) (agents.Observation, er
 		}
 	}
 	return h.Host.Run(ctx, a)
-}
-
-// interrupt sends a hint that is to be heard at once.
-func (h *host) interrupt(id, text string) {
-	h.mu.Lock()
-	h.urgent = append(h.urgent, agents.Hint{ID: id, Text: text, Interrupt: true})
-	h.mu.Unlock()
-	h.Hint("", "") // rings
-}
-
-func (h *host) Hints() []agents.Hint {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	hints := h.urgent
-	h.urgent = nil
-	for _, hint := range h.Host.Hints() {
-		if hint.ID != "" {
-			hints = append(hints, hint)
-		}
-	}
-	return hints
 }
 
 func newHost(t *testing.T) *host {
@@ -298,7 +273,7 @@ func TestInterrupt(t *testing.T) {
 			test.turns[hang].Gate = make(chan struct{})
 			s, err := try(t, h, "", func(n int, _ scripted.Request) scripted.Turn {
 				if n == hang {
-					h.interrupt("h1", "stop that")
+					h.Interrupt("h1", "stop that")
 				}
 				if n < len(test.turns) {
 					return test.turns[n]

@@ -59,22 +59,13 @@ func Kind() agents.Kind {
 		NoModel:  true,
 		Defaults: defaults(),
 		Check:    check,
-		New: func(o agents.Options) (agents.Agent, error) {
-			own, err := readOptions(o)
-			if err != nil {
-				return nil, err
-			}
-			return &Agent{options: own}, nil
-		},
+		New:      agents.Made(readOptions, func(o options) agents.Agent { return &Agent{options: o} }),
 	}
 }
 
 // check reports what the task lacks for a search.
 func check(_ context.Context, task *tasks.Task, o agents.Options) []string {
-	var missing []string
-	if _, err := readOptions(o); err != nil {
-		missing = append(missing, err.Error())
-	}
+	missing := agents.Wrong(readOptions(o))
 	if task == nil {
 		return missing
 	}

@@ -82,21 +82,12 @@ func Kind() agents.Kind {
 		Summary:  "drafts, debugs and improves whole scripts in a tree of solutions (AIDE's policy)",
 		Defaults: defaults(),
 		Check:    check,
-		New: func(o agents.Options) (agents.Agent, error) {
-			own, err := readOptions(o)
-			if err != nil {
-				return nil, err
-			}
-			return &Agent{options: own}, nil
-		},
+		New:      agents.Made(readOptions, func(o options) agents.Agent { return &Agent{options: o} }),
 	}
 }
 
 func check(_ context.Context, task *tasks.Task, o agents.Options) []string {
-	var missing []string
-	if _, err := readOptions(o); err != nil {
-		missing = append(missing, err.Error())
-	}
+	missing := agents.Wrong(readOptions(o))
 	if task != nil && len(task.Outputs) == 0 {
 		missing = append(missing, fmt.Sprintf("task %q names no outputs, so tree cannot keep its best solution's", task.Ref))
 	}

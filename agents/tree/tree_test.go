@@ -450,20 +450,6 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-// urgent is a host whose hints interrupt when their id says so.
-type urgent struct {
-	*agentstest.Host
-	id string
-}
-
-func (u urgent) Hints() []agents.Hint {
-	hints := u.Host.Hints()
-	for i := range hints {
-		hints[i].Interrupt = hints[i].ID == u.id
-	}
-	return hints
-}
-
 func TestHints(t *testing.T) {
 	var tr *trial
 	tr = start(t, func(n int, _ scripted.Request) scripted.Turn {
@@ -501,11 +487,10 @@ func TestInterrupt(t *testing.T) {
 		return scripted.Turn{Text: strings.Repeat("Thinking. ", 50), Gate: gate, Sent: func(string) {
 			once.Do(func() {
 				tr.Hint("h1", "also this")
-				tr.Hint("h2", "rather a forest")
+				tr.Interrupt("h2", "rather a forest")
 			})
 		}}
 	})
-	tr.host = urgent{tr.Host, "h2"}
 	tr.extra = `{"nodes":1,"review":false}`
 	tr.ok(t)
 	if r := tr.server.Requests(); len(r) != 2 || !r[1].Contains("rather a forest") || !r[1].Contains("also this") {

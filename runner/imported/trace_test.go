@@ -13,7 +13,7 @@ import (
 	"proctor/agents"
 	"proctor/runner/event"
 	"proctor/runner/watch"
-	"proctor/tasks/mlagentbench/benchtest"
+	"proctor/tasks/benchtest"
 )
 
 const trace = `{

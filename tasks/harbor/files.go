@@ -1,58 +1,11 @@
 package harbor
 
 import (
-	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"time"
 )
-
-// hostDir is a directory of this machine as a file system that a link cannot
-// lead out of, and in which nothing but regular files and directories can be
-// opened: a task comes from somewhere else, and neither its links nor a FIFO
-// among its files may do anything to whoever opens it.
-type hostDir string
-
-func (d hostDir) Open(name string) (fs.File, error) {
-	info, err := d.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() && !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("not a regular file but %s", info.Mode().Type())}
-	}
-	return inRoot(d, func(r fs.FS) (fs.File, error) { return r.Open(name) })
-}
-
-func (d hostDir) Stat(name string) (fs.FileInfo, error) {
-	return inRoot(d, func(r fs.FS) (fs.FileInfo, error) { return fs.Stat(r, name) })
-}
-
-func (d hostDir) ReadDir(name string) ([]fs.DirEntry, error) {
-	return inRoot(d, func(r fs.FS) ([]fs.DirEntry, error) { return fs.ReadDir(r, name) })
-}
-
-func (d hostDir) Lstat(name string) (fs.FileInfo, error) {
-	return inRoot(d, func(r fs.FS) (fs.FileInfo, error) { return fs.Lstat(r, name) })
-}
-
-func (d hostDir) ReadLink(name string) (string, error) {
-	return inRoot(d, func(r fs.FS) (string, error) { return fs.ReadLink(r, name) })
-}
-
-// inRoot opens the directory for one operation only, so that a catalogue of
-// hundreds of tasks holds no descriptors.
-func inRoot[T any](d hostDir, do func(fs.FS) (T, error)) (T, error) {
-	root, err := os.OpenRoot(string(d))
-	if err != nil {
-		var none T
-		return none, err
-	}
-	defer root.Close()
-	return do(root.FS())
-}
 
 // withoutBuildFiles is environment/ as the agent gets it.
 type withoutBuildFiles struct{ fs.FS }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"proctor/tasks"
+	"proctor/tasks/checkout"
 	"proctor/tasks/grade"
 )
 
@@ -176,7 +177,7 @@ func (g *grader) job(s tasks.Submission, b tasks.Bench) (tasks.Job, error) {
 	}
 	submission := s.Dir
 	if !g.declared {
-		if submission, err = b.Stage("submission", hostDir(s.Dir)); err != nil {
+		if submission, err = b.Stage("submission", checkout.Dir(s.Dir)); err != nil {
 			return tasks.Job{}, fmt.Errorf("copying the submission for the grader: %w", err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"proctor/tasks"
+	"proctor/tasks/checkout"
 	"proctor/tasks/tomlfile"
 )
 
@@ -35,7 +36,7 @@ func New(name string, files fs.FS) tasks.Suite {
 // Detect reports whether a directory of this machine is a Harbor task, a
 // folder of them, or a dataset with a dataset.toml.
 func Detect(dir string) bool {
-	files := hostDir(dir)
+	files := checkout.Dir(dir)
 	for _, name := range []string{"task.toml", manifest} {
 		if _, err := files.Lstat(name); err == nil {
 			return true
@@ -53,7 +54,7 @@ func Open(dir string) (tasks.Suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := hostDir(dir)
+	files := checkout.Dir(dir)
 	if _, err := files.ReadDir("."); err != nil {
 		return nil, fmt.Errorf("opening tasks in %q: %w", dir, cause(err))
 	}
@@ -74,33 +75,16 @@ func Open(dir string) (tasks.Suite, error) {
 
 func (s *suite) Name() string { return s.name }
 
-func (s *suite) List(ctx context.Context) (list []*tasks.Task, problems []tasks.Problem) {
-	for _, name := range s.names() {
-		if ctx.Err() != nil {
-			break
-		}
-		task, err := s.open(name)
-		if err != nil {
-			problems = append(problems, tasks.Problem{Ref: s.name + "/" + name, Err: err})
-			continue
-		}
-		list = append(list, task)
-	}
-	return list, problems
+func (s *suite) List(ctx context.Context) ([]*tasks.Task, []tasks.Problem) {
+	return s.named().List(ctx)
 }
 
 func (s *suite) Open(ctx context.Context, name string) (*tasks.Task, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if names := s.names(); !slices.Contains(names, name) {
-		hint := ""
-		if near := tasks.Nearest(name, names); len(near) > 0 {
-			hint = fmt.Sprintf("; did you mean %q?", near[0])
-		}
-		return nil, fmt.Errorf("suite %q has no task %q%s", s.name, name, hint)
-	}
-	return s.open(name)
+	return s.named().Find(ctx, name)
+}
+
+func (s *suite) named() tasks.Named {
+	return tasks.Named{Suite: s.name, Names: s.names(), Open: s.open}
 }
 
 func (s *suite) open(name string) (*tasks.Task, error) {

@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 
 	"proctor/tasks"
+	"proctor/tasks/checkout"
 )
 
 // dataset lays out tasks called a, b and c, of which c is broken, and some
@@ -147,9 +148,9 @@ func TestFileSystems(t *testing.T) {
 		files fs.FS
 		want  []string
 	}{
-		"hostDir":           {hostDir(dir), []string{"a.txt", "d/b.txt", "Dockerfile", "link"}},
-		"withoutBuildFiles": {withoutBuildFiles{hostDir(dir)}, []string{"a.txt", "d/b.txt", "link"}},
-		"flat":              {flat{hostDir(dir), map[string]string{"a.txt": "a.txt", "b.txt": "d/b.txt"}}, []string{"a.txt", "b.txt"}},
+		"checkout.Dir":      {checkout.Dir(dir), []string{"a.txt", "d/b.txt", "Dockerfile", "link"}},
+		"withoutBuildFiles": {withoutBuildFiles{checkout.Dir(dir)}, []string{"a.txt", "d/b.txt", "link"}},
+		"flat":              {flat{checkout.Dir(dir), map[string]string{"a.txt": "a.txt", "b.txt": "d/b.txt"}}, []string{"a.txt", "b.txt"}},
 		"empty":             {flat{}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"proctor/tasks"
-	"proctor/tasks/mlagentbench/benchtest"
+	"proctor/tasks/benchtest"
 )
 
 // The grader of a toy in the suite's shape: it looks for its answers beside

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"proctor/tasks"
-	"proctor/tasks/mlagentbench/benchtest"
+	"proctor/tasks/benchtest"
 )
 
 func TestGrade(t *testing.T) {

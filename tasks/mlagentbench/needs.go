@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"proctor/tasks"
+	"proctor/tasks/checkout"
 	"proctor/tasks/grade"
-	"proctor/tasks/mlagentbench/checkout"
 )
 
 // needs says what a task asks of the machine: what the table knows of its

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"proctor/tasks/mlagentbench/benchtest"
-	"proctor/tasks/mlagentbench/checkout"
+	"proctor/tasks/benchtest"
+	"proctor/tasks/checkout"
 )
 
 // A grader's modules are those that eval.py imports and nobody else has said,

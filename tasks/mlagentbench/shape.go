@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"proctor/tasks"
-	"proctor/tasks/mlagentbench/checkout"
+	"proctor/tasks/checkout"
 )
 
 // maxTable bounds a submission.csv, in bytes; the largest that is asked for,

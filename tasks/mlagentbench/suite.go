@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"proctor/tasks"
-	"proctor/tasks/mlagentbench/checkout"
+	"proctor/tasks/checkout"
 )
 
 // suiteName is the first part of every ref, whatever the checkout's folder is
@@ -105,37 +105,21 @@ func aliases(benchmarks checkout.Dir) (map[string]alias, error) {
 func (s *suite) Name() string { return suiteName }
 
 // List implements tasks.Suite.
-func (s *suite) List(ctx context.Context) (list []*tasks.Task, problems []tasks.Problem) {
+func (s *suite) List(ctx context.Context) ([]*tasks.Task, []tasks.Problem) {
+	list, problems := s.named().List(ctx)
 	if s.broken != nil {
-		problems = append(problems, tasks.Problem{Ref: suiteName + "/tasks.json", Err: s.broken})
-	}
-	for _, name := range s.names() {
-		if ctx.Err() != nil {
-			break
-		}
-		task, err := s.open(name)
-		if err != nil {
-			problems = append(problems, tasks.Problem{Ref: suiteName + "/" + name, Err: err})
-			continue
-		}
-		list = append(list, task)
+		problems = slices.Insert(problems, 0, tasks.Problem{Ref: suiteName + "/tasks.json", Err: s.broken})
 	}
 	return list, problems
 }
 
 // Open implements tasks.Suite.
 func (s *suite) Open(ctx context.Context, name string) (*tasks.Task, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if names := s.names(); !slices.Contains(names, name) {
-		hint := ""
-		if near := tasks.Nearest(name, names); len(near) > 0 {
-			hint = fmt.Sprintf("; did you mean %q?", near[0])
-		}
-		return nil, fmt.Errorf("suite %q has no task %q%s", suiteName, name, hint)
-	}
-	return s.open(name)
+	return s.named().Find(ctx, name)
+}
+
+func (s *suite) named() tasks.Named {
+	return tasks.Named{Suite: suiteName, Names: s.names(), Open: s.open}
 }
 
 // names lists the folders that are meant as tasks, complete or not, and the

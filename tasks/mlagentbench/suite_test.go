@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"proctor/tasks/mlagentbench/benchtest"
+	"proctor/tasks/benchtest"
 )
 
 func TestList(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"proctor/tasks"
-	"proctor/tasks/mlagentbench/checkout"
+	"proctor/tasks/checkout"
 )
 
 // A source is a task's folder in a checkout.

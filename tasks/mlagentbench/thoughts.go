@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"proctor/tasks/mlagentbench/checkout"
+	"proctor/tasks/checkout"
 )
 
 // entries is what the research agent writes at each step, by the names that

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"proctor/tasks/mlagentbench/checkout"
+	"proctor/tasks/checkout"
 )
 
 // maxTrace bounds the files of a recorded run, in bytes.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"proctor/tasks/mlagentbench/benchtest"
+	"proctor/tasks/benchtest"
 )
 
 const trace = `{

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"proctor/tasks"
-	"proctor/tasks/mlagentbench/benchtest"
+	"proctor/tasks/benchtest"
 )
 
 // A convolution in the shape of the suite's starter, with some of its loops.

@@ -105,20 +105,10 @@ func dataDir(root, given string) (string, error) {
 
 func (s *suite) Name() string { return suiteName }
 
-func (s *suite) List(ctx context.Context) (list []*tasks.Task, problems []tasks.Problem) {
+func (s *suite) List(ctx context.Context) ([]*tasks.Task, []tasks.Problem) {
 	splits := readSplits(s.root)
-	for _, id := range s.ids(splits) {
-		if ctx.Err() != nil {
-			break
-		}
-		task, err := s.open(id, splits)
-		if err != nil {
-			problems = append(problems, tasks.Problem{Ref: suiteName + "/" + id, Err: err})
-			continue
-		}
-		list = append(list, task)
-	}
-	return list, problems
+	open := func(id string) (*tasks.Task, error) { return s.open(id, splits) }
+	return tasks.Named{Suite: suiteName, Names: s.ids(splits), Open: open}.List(ctx)
 }
 
 func (s *suite) Open(ctx context.Context, id string) (*tasks.Task, error) {

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"proctor/tasks"
+	"proctor/tasks/checkout"
 	"proctor/tasks/grade"
-	"proctor/tasks/mlagentbench/checkout"
-	"proctor/tasks/mlagentbench/sidecar"
+	"proctor/tasks/sidecar"
 )
 
 //go:embed graders/*.py

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"proctor/tasks"
-	"proctor/tasks/mlagentbench/benchtest"
+	"proctor/tasks/benchtest"
 )
 
 func submit(t testing.TB) tasks.Submission {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"proctor/tasks/mlagentbench/benchtest"
+	"proctor/tasks/benchtest"
 )
 
 func TestLiteral(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"proctor/tasks"
-	"proctor/tasks/mlagentbench/checkout"
+	"proctor/tasks/checkout"
 )
 
 // suiteName is the first part of every ref, whatever the checkout's folder is

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"proctor/tasks"
-	"proctor/tasks/mlagentbench/benchtest"
+	"proctor/tasks/benchtest"
 )
 
 // A prompts.py in the suite's shape.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"proctor/tasks"
-	"proctor/tasks/mlagentbench/checkout"
+	"proctor/tasks/checkout"
 )
 
 // resultDir is where the agent leaves what is graded. The suite's own harness

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"proctor/tasks"
+	"proctor/tasks/checkout"
 	"proctor/tasks/grade"
-	"proctor/tasks/mlagentbench/checkout"
-	"proctor/tasks/mlagentbench/sidecar"
+	"proctor/tasks/sidecar"
 )
 
 // limit is the most that a test phase may take; the longest published

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"proctor/tasks"
-	"proctor/tasks/mlagentbench/benchtest"
-	"proctor/tasks/mlagentbench/sidecar"
+	"proctor/tasks/benchtest"
+	"proctor/tasks/sidecar"
 )
 
 // A whole run: the baseline, a better method, then one that spoils it. The

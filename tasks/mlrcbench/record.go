@@ -7,7 +7,7 @@ import (
 	"math"
 	"regexp"
 
-	"proctor/tasks/mlagentbench/checkout"
+	"proctor/tasks/checkout"
 )
 
 // maxRecord bounds idea_evals.json, in bytes; every entry has its code in it.

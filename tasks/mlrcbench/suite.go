@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"proctor/tasks"
-	"proctor/tasks/mlagentbench/checkout"
+	"proctor/tasks/checkout"
 )
 
 // suiteName is the first part of every ref, whatever the checkout's folder is
@@ -70,34 +69,17 @@ func isTask(d checkout.Dir) bool {
 func (s *suite) Name() string { return suiteName }
 
 // List implements tasks.Suite.
-func (s *suite) List(ctx context.Context) (list []*tasks.Task, problems []tasks.Problem) {
-	for _, name := range s.names() {
-		if ctx.Err() != nil {
-			break
-		}
-		task, err := s.open(name)
-		if err != nil {
-			problems = append(problems, tasks.Problem{Ref: suiteName + "/" + name, Err: err})
-			continue
-		}
-		list = append(list, task)
-	}
-	return list, problems
+func (s *suite) List(ctx context.Context) ([]*tasks.Task, []tasks.Problem) {
+	return s.named().List(ctx)
 }
 
 // Open implements tasks.Suite.
 func (s *suite) Open(ctx context.Context, name string) (*tasks.Task, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if names := s.names(); !slices.Contains(names, name) {
-		hint := ""
-		if near := tasks.Nearest(name, names); len(near) > 0 {
-			hint = fmt.Sprintf("; did you mean %q?", near[0])
-		}
-		return nil, fmt.Errorf("suite %q has no task %q%s", suiteName, name, hint)
-	}
-	return s.open(name)
+	return s.named().Find(ctx, name)
+}
+
+func (s *suite) named() tasks.Named {
+	return tasks.Named{Suite: suiteName, Names: s.names(), Open: s.open}
 }
 
 // names lists the folders that are meant as tasks, complete or not.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"proctor/tasks/benchtest"
 	"proctor/tasks/mlagentbench"
-	"proctor/tasks/mlagentbench/benchtest"
 )
 
 func TestList(t *testing.T) {

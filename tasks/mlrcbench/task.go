@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"proctor/tasks"
-	"proctor/tasks/mlagentbench/checkout"
+	"proctor/tasks/checkout"
 )
 
 // maxText bounds the text files of a task, in bytes.

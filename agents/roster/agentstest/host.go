@@ -89,9 +89,17 @@ func (h *Host) Session(seed int64) *agents.Session {
 }
 
 // Hint sends a hint, numbered h1, h2 and so on by the caller.
-func (h *Host) Hint(id, text string) {
+func (h *Host) Hint(id, text string) { h.send(agents.Hint{ID: id, Text: text}) }
+
+// Interrupt sends a hint for which a model call in flight is to be given up.
+func (h *Host) Interrupt(id, text string) {
+	h.send(agents.Hint{ID: id, Text: text, Interrupt: true})
+}
+
+func (h *Host) send(hint agents.Hint) {
+	hint.Author = "tester"
 	h.mu.Lock()
-	h.hints = append(h.hints, agents.Hint{ID: id, Text: text, Author: "tester"})
+	h.hints = append(h.hints, hint)
 	h.mu.Unlock()
 	select {
 	case h.bell <- struct{}{}:

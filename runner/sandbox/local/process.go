@@ -134,7 +134,9 @@ func (p *process) watch(ctx context.Context) {
 		select {
 		case <-p.exited:
 		default:
-			p.Kill()
+			if err := p.Kill(); err != nil {
+				p.sandbox.log.printf("end a command: %v", err)
+			}
 		}
 	})
 	go func() {

@@ -17,7 +17,8 @@ import (
 
 // A Dir is a directory of this machine as a file system that no link leads
 // out of, and in which nothing but regular files and directories can be
-// opened. It holds no descriptor between calls.
+// opened: neither a link nor a FIFO may do anything to whoever opens it. It
+// holds no descriptor between calls.
 type Dir string
 
 // Open implements fs.FS.
@@ -42,11 +43,18 @@ func (d Dir) Lstat(name string) (fs.FileInfo, error) {
 	return inside(d, func(files fs.FS) (fs.FileInfo, error) { return fs.Lstat(files, name) })
 }
 
+// ReadLink implements fs.ReadLinkFS, with Lstat.
+func (d Dir) ReadLink(name string) (string, error) {
+	return inside(d, func(files fs.FS) (string, error) { return fs.ReadLink(files, name) })
+}
+
 // ReadDir implements fs.ReadDirFS.
 func (d Dir) ReadDir(name string) ([]fs.DirEntry, error) {
 	return inside(d, func(files fs.FS) ([]fs.DirEntry, error) { return fs.ReadDir(files, name) })
 }
 
+// inside opens the directory for one operation only, so that a catalogue of
+// hundreds of tasks holds no descriptors.
 func inside[T any](d Dir, do func(fs.FS) (T, error)) (T, error) {
 	root, err := os.OpenRoot(string(d))
 	if err != nil {
